@@ -35,7 +35,7 @@ from euphoria_env.render import board_svg  # noqa: E402
 from euphoria_env.rules import OPTIONS, Option, Rules  # noqa: E402
 
 DOCS = ROOT / "docs"
-HELP = ROOT / "agents" / "euphoria_agents" / "web" / "static" / "help.html"
+HELP = ROOT / "agents" / "euphoria_agents" / "play" / "web" / "static" / "help.html"
 Lines = Iterable[str]
 Cells = Iterable[object]
 

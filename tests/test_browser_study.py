@@ -6,13 +6,13 @@ Skipped as test_browser.py, whose fixtures they share.
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
-from euphoria_env import Game, Rules
+from euphoria_env import Rules
 from tests.tools.browser import ServerProcess, browser_path
+from tests.tools.playing import random_game
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.test_browser import Tab, chromium, server, tab  # noqa: E402, F401
@@ -30,9 +30,7 @@ DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 
 def opened(tab: Tab, server: ServerProcess, folder: Path, players: int = 2, turns: int = 6) -> int:
     """Opens the study of a game that was played at random; returns its number of decisions."""
-    game, rng = Game(Rules(num_players=players, max_turns=turns), seed=8), random.Random(8)
-    while not game.truncated:
-        game.play(rng.choice(game.legal()))
+    game = random_game(Rules(num_players=players, max_turns=turns), 8)
     (folder / "game.record").write_text(game.to_record())
     tab.page.goto(server.url)
     tab.page.locator("#file").set_input_files(folder / "game.record")
@@ -81,11 +79,6 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     page.locator("#judge").select_option(JUDGE)
     page.locator(f"[id='ask-{JUDGE}']").click()  # about this decision alone
     page.locator("#moves meter").first.wait_for()
-    page.locator("#other").select_option("greedy")
-    page.locator("[id='ask-greedy']").click()
-    page.get_by_role("columnheader", name="greedy").wait_for()
-    page.locator("#other").select_option("")
-
     analysed(tab)
     assert page.locator("polyline.chance").count() == 2 and page.locator("#course .readout b").count() == 2
     page.locator("#threshold").fill("1")

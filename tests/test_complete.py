@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 from starlette.applications import Starlette
 
-from euphoria_agents.web import endpoints
-from euphoria_agents.web.app import PAGES, make_app
-from euphoria_agents.web.store import Store
+from euphoria_agents.play.web import permissions
+from euphoria_agents.play.web.app import PAGES, make_app
+from euphoria_agents.play.web.store import Store
 from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
@@ -94,7 +94,7 @@ OPEN = {
     "POST /api/positions/check",
 }
 # Endpoints that always depend on a token; the others give strangers what is no secret, without a right to change anything.
-RIGHTS = {"MAKER", "MEMBER", "SEATED", "HELPER", "BEGINNER"}
+RIGHTS = {"OWNER", "MEMBER", "SEATED", "HELPER", "STARTER"}
 READING = {"VIEWER", "ENDED"}
 
 
@@ -104,13 +104,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starlette]:
         yield make_app(store)
 
 
-def test_every_endpoint_has_a_right(app: Starlette) -> None:
+def test_every_endpoint_has_a_permission(app: Starlette) -> None:
     """One that anybody may use is named here; `tests/test_serve.py` asks each as a stranger."""
-    needs = {who: name for name, who in vars(endpoints).items() if isinstance(who, endpoints.Who)}
+    needs = {who: name for name, who in vars(permissions).items() if isinstance(who, permissions.Permission)}
     loose = {
         f"{row.method} {row.path}"
         for row in app.state.endpoints
-        if needs[row.who] not in (RIGHTS | READING if row.method == "GET" else RIGHTS)
+        if needs[row.permission] not in (RIGHTS | READING if row.method == "GET" else RIGHTS)
     }
     assert not (added := loose - OPEN), f"{', '.join(sorted(added))}: needs a right, or stands in OPEN"
     assert not (gone := OPEN - loose), f"{', '.join(sorted(gone))}: is not open to anybody"
@@ -120,7 +120,7 @@ def test_what_names_a_seat_is_for_that_seat(app: Starlette) -> None:
     """A player may not decide for, or see as, another seat. In a study, of a game that has ended, everybody may."""
     seats = {"VIEWER", "SEATED", "HELPER"}
     rows = [row for row in app.state.endpoints if "{game}" in row.path and "seat" in row.body.__struct_fields__]
-    wrong = [f"{row.method} {row.path}" for row in rows if row.who not in {getattr(endpoints, name) for name in seats}]
+    wrong = [f"{row.method} {row.path}" for row in rows if row.permission not in {getattr(permissions, name) for name in seats}]
     assert rows and not wrong, f"{', '.join(wrong)}: names a seat, and lets others of the game do it"
 
 
@@ -128,7 +128,7 @@ def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
     served = {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", ["?"]) if method != "HEAD"}
     rows = {f"{row.method} {row.path}" for row in app.state.endpoints}
     beside = served - rows - {f"GET {path}" for path in (*PAGES, "/static/{name}")}
-    assert rows <= served and not beside, f"{', '.join(sorted(beside))}: has no row in web/routes.py"
+    assert rows <= served and not beside, f"{', '.join(sorted(beside))}: has no row in web/app.py"
 
 
 def kept(function: ast.FunctionDef) -> set[str]:

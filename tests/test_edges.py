@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from euphoria_agents.files import read_text
+from euphoria_agents.play.study.game_analysis import about
 from euphoria_agents.record_steps import Replayed
-from euphoria_agents.study.game_analysis import about
 from euphoria_env import Game, IllegalMove, Rules, actions, raw_env
 from euphoria_env.json_reader import read_json
 from euphoria_env.render import board_svg, board_text

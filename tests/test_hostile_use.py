@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from euphoria_agents import background
-from euphoria_agents.commands.serve import listen
-from euphoria_agents.sessions import Seat
-from euphoria_agents.sessions.names import told_apart
-from euphoria_agents.web import endpoints, studies
-from euphoria_agents.web.server_limits import DAY, Kept
-from euphoria_agents.web.store import Store
+from euphoria_agents.play import Seat
+from euphoria_agents.play.seats import told_apart
+from euphoria_agents.play.web import permissions, studies
+from euphoria_agents.play.web.limits import DAY, Limit
+from euphoria_agents.play.web.server import listen
+from euphoria_agents.play.web.store import Store
 from euphoria_env import Game, Rules
 from tests.test_serve import BODIES
 from tests.tools.faulty_agents import waiting_page
@@ -86,9 +86,6 @@ def others_are_answered(server: Served) -> None:
     visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
 
 
-# ------------------------------------------------------------------------------------------------------------ what blocks
-
-
 def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Served, gates: Path) -> None:
     waits, ann = {"name": "W", "spec": f"{WAITS}:{gates}"}, server.visitor()
     made = [later(lambda: new(server.visitor(), waits, RANDOM)) for _ in range(2)]
@@ -107,15 +104,12 @@ def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Se
     assert not wait_for(ann, f"{api}/view", lambda view: view["version"] > 2)["prepares"]
 
 
-# --------------------------------------------------------------------------------------------------- what nobody waits for
-
-
 def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, spec = server.visitor(), f"{WAITS}:{gates}"
     api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
     version = ann.get(f"{api}/view")["version"]
     study = f"/api/studies/{ann.post('/api/studies', {'record': Game(Rules(num_players=2), seed=3).to_record()})['id']}"
-    monkeypatch.setattr(studies, "_page", partial(waiting_page, gates))
+    monkeypatch.setattr(studies, "_make_page", partial(waiting_page, gates))
     asked = {"seat": 0, "version": version, "spec": spec}
     for gate, method, path, body in (
         ("made", "POST", "/api/games", {"seats": [ANN, {"name": "W", "spec": spec}]}),
@@ -133,22 +127,19 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
         for line in lines:
             line.close()
         wait_until(lambda: not alive(process))  # noqa: B023
-    wait_until(lambda: server.registry.executor._all.idle and server.app.state.studies._processes.idle)
+    wait_until(lambda: server.registry.agents.thinking.idle and server.app.state.studies.processes.idle)
     assert ann.get(f"{api}/view")["seats"][1]["spec"] is None  # what was given up has not happened
     (gates / "explain").touch()
     assert ann.post(f"{api}/hint", asked)["moves"]
 
 
-# ------------------------------------------------------------------------------------------------------------------ rights
-
-
 def refused_everywhere(server: Served, visitor: Visitor, name: str, seat: int) -> None:
     """A visitor has no right over a seat, by any route."""
     for endpoint in server.app.state.endpoints:
-        if "{game}" not in endpoint.path or endpoint.who is endpoints.ANYBODY:
+        if "{game}" not in endpoint.path or endpoint.permission is permissions.ANYBODY:
             continue
         path = re.sub(r"{game}", name, endpoint.path)
-        path += f"?seat={seat}" if endpoint.who is endpoints.VIEWER else ""
+        path += f"?seat={seat}" if endpoint.permission is permissions.VIEWER else ""
         body = BODIES.get(path.rpartition("/")[2], {})
         sent = None if endpoint.method == "GET" else {**body, **({"seat": seat} if "seat" in body else {})}
         assert visitor.ask(endpoint.method, path, sent)[0] == 403, endpoint.path
@@ -180,24 +171,6 @@ def test_a_right_ends_with_its_seat(server: Served, gates: Path) -> None:
     other.post(f"{api}/seats", {"seat": 1, "spec": "greedy"})
     refused_everywhere(server, other, name, 1)  # given up is given up
     assert ann.get(f"{api}/view?seat=0")["mine"] == [0]
-
-
-def test_a_token_of_a_seat_that_is_an_agents_is_worth_nothing(server: Served) -> None:
-    """Files of earlier versions have tokens of seats that were taken away."""
-    ann = server.visitor()
-    made = new(ann, ANN, {**BOB, "here": True})
-    api = f"/api/games/{made['id']}"
-    rows = server.inside(lambda: server.store._db.execute("SELECT * FROM token WHERE seat = 1").fetchall())
-    ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
-    server.inside(lambda: server.store._db.executemany("INSERT INTO token VALUES (?, ?, ?)", rows))
-    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
-    (link,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
-    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
-    ann.post(f"{api}/sit", {"token": link["token"]})
-    assert ann.get(f"{api}/view?seat=1")["mine"] == [0, 1]
-
-
-# ------------------------------------------------------------------------------------------------------ what cannot be read
 
 
 def test_a_game_whose_agent_is_gone_is_seen_given_on_studied_and_deleted(tmp_path: Path, gates: Path) -> None:
@@ -250,7 +223,7 @@ def test_what_is_damaged_is_told_as_that_and_can_be_deleted(tmp_path: Path, kind
         for name, value in zip(names, values, strict=True):
             store._db.execute(f"UPDATE {kind} SET {column} = ? WHERE id = ?", (value, name))
     with Served(tmp_path / "games.sqlite") as second:
-        again, place = second.visitor(), endpoints.PLACES[kind]
+        again, place = second.visitor(), permissions.PATHS[kind]
         again.cookies = ann.cookies
         listed = again.get("/api/games")
         assert good in {one["id"] for one in listed["games"]}
@@ -280,11 +253,8 @@ def test_damaged_parts_do_not_spoil_the_whole(server: Served) -> None:
     assert ann.get(f"/api/games/{made}/view")["host"]
 
 
-# --------------------------------------------------------------------------------------------------------------- the clock
-
-
 def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, kept = time.time, {"game": Kept(2, 2), "study": Kept(1, 1), "batch": Kept(1, 1)}
+    now, kept = time.time, {"game": Limit(2, 2), "study": Limit(1, 1), "batch": Limit(1, 1)}
     with Served(tmp_path / "games.sqlite", kept=kept) as first:
         ann = first.visitor()
         old = new(ann, ANN, BOB)["id"]
@@ -297,32 +267,6 @@ def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: 
             assert {one["id"] for one in visitor.get("/api/games")["games"]} == {old, last}
             assert visitor.ask("DELETE", f"/api/games/{last}", {})[0] == 200
 
-
-def test_what_is_being_watched_never_expires(server: Served) -> None:
-    ann = server.visitor()
-    watched, forgotten = (new(ann, ANN, BOB)["id"] for _ in range(2))
-    line = begun(server, "GET", f"/api/games/{watched}/events")
-    assert line.getresponse().readline()
-    server.inside(lambda: server.store._db.execute("UPDATE game SET active = active - ?", (100 * DAY,)))
-    server.registry._running[watched].used -= 100 * DAY
-    new(ann, ANN, BOB)
-    assert ann.ask("GET", f"/api/games/{forgotten}/view")[0] == 404
-    assert ann.get(f"/api/games/{watched}/view")
-    line.close()
-
-
-def test_the_time_that_servers_ran_goes_on(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "games.sqlite")) as store:
-        store.add_game("x", "", {}, 0, False, {}, {})
-        store._db.execute("UPDATE game SET active = 5000.0")
-        store.add_game("y", "", {}, 0, False, {}, {})
-        store._db.execute("UPDATE game SET active = 'never' WHERE id = 'y'")
-    with closing(Store(tmp_path / "games.sqlite")) as store:
-        assert 5000 <= store.now() < 5000 + DAY
-        assert store.unfinished(-1.0) == ["x"]
-
-
-# --------------------------------------------------------------------------------------------------------- names and ports
 
 INVISIBLE = [
     *("\u200b", "\u3164", "\u2800", "\u115f\u1160", "\ufe0f", "\u0301", "\U000e0100", " \u034f "),

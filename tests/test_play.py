@@ -8,20 +8,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from euphoria_agents.commands.play import seats_of
-from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.terminal import playing
-from euphoria_agents.terminal.explaining import NAMES, explain
+from euphoria_agents.play import Seat, Session, load_game, save_game
+from euphoria_agents.play.terminal import playing
+from euphoria_agents.play.terminal.explaining import EXPLAINED, explain
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.render import board_text
 from euphoria_env.words import title
 
 pytest.importorskip("pty")
+from tests.tools.playing import random_game  # noqa: E402
 from tests.tools.terminal import PATHS, Terminal, plain  # noqa: E402
 
 FAULTY = """
@@ -57,19 +57,8 @@ def numbers(text: str) -> list[str]:
     return re.findall(r"^ {0,3}(\d+)  ", text.rpartition("You have: ")[2], re.M)
 
 
-def played(num_players: int, decisions: int, **rules: Any) -> Game:
-    game, rng = Game(Rules(num_players=num_players, **rules), seed=num_players), random.Random(decisions)
-    while not game.over and decisions:
-        game.play(rng.choice(game.legal()))
-        decisions -= 1
-    return game
-
-
 def longest(text: str) -> int:
     return max(map(len, plain(text).splitlines()))
-
-
-# ------------------------------------------------------------------------------------------------------------ whole games
 
 
 def test_a_whole_game_by_numbers(opened: Open, tmp_path: Path) -> None:
@@ -145,9 +134,6 @@ def test_undo_completion_and_what_is_no_move(opened: Open) -> None:
     assert "choose the hidden recruit" in terminal.type("")
 
 
-# ------------------------------------------------------------------------------------------------------------ hidden cards
-
-
 def test_two_people_see_only_their_own_cards(opened: Open) -> None:
     terminal = opened("play --seats me:Ann me:Bob --seed 5")
     assert "Ann: press Enter when you are alone" in terminal.until_prompt()
@@ -171,13 +157,13 @@ def test_two_people_see_only_their_own_cards(opened: Open) -> None:
 @pytest.mark.parametrize(("num_players", "decisions"), [(2, 90), (4, 200)])
 def test_what_is_shown_follows_from_what_may_be_known(opened: Open, tmp_path: Path, num_players: int, decisions: int) -> None:
     """Two games that differ only in what a player cannot know write the same to the screen."""
-    game = played(num_players, decisions)
+    game = random_game(Rules(num_players=num_players), num_players, decisions)
     written = []
     for k, one in enumerate((game, game.determinize(game.player, 1))):
         folder = tmp_path / f"{k}"
         folder.mkdir()
         seats = [Seat(name) for name in ("Ann", "Bob", "Cleo", "Dan")[:num_players]]
-        Session.of(Game.from_dict(one.to_dict()), seats).save(folder / "game.json")
+        save_game(Session.of(Game.from_dict(one.to_dict()), seats), folder / "game.json")
         terminal = opened("play --load game.json", folder=folder)
         terminal.until_prompt()
         for typed in ("", "?", "log", "board", "hint greedy", "undo", "load nothing", "card ray"):
@@ -185,9 +171,6 @@ def test_what_is_shown_follows_from_what_may_be_known(opened: Open, tmp_path: Pa
         written.append(terminal.written)
     assert written[0] == written[1] and "P0" in written[0] and "The best moves" in written[0]
     assert (tmp_path / "0/game.json").read_text() != (tmp_path / "1/game.json").read_text()
-
-
-# ------------------------------------------------------------------------------------------------------------------ faults
 
 
 def test_an_agent_that_raises(opened: Open, tmp_path: Path) -> None:
@@ -205,7 +188,7 @@ def test_an_agent_that_raises(opened: Open, tmp_path: Path) -> None:
 
 def test_an_agent_that_never_answers(opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY)
-    monkeypatch.setattr(playing, "PATIENCE", 0.05)  # seconds until it is said that one waits
+    monkeypatch.setattr(playing, "STILL_THINKING", 0.05)  # seconds until it is said that one waits
     terminal = opened("play --seats faulty:Sleeps me --seed 1")
     for _ in range(2):
         terminal.until("is still thinking")
@@ -241,7 +224,7 @@ def test_without_a_terminal(tmp_path: Path) -> None:
     done = run("--seats", "me:Zoë", "greedy", "--seed", "3", typed="1\nsave a.json\n")
     assert done.returncode == 2 and done.stderr == "error: the input ended before the game did\n"
     assert "Saved." in done.stdout and "\x1b" not in done.stdout and longest(done.stdout) <= 80
-    assert Session.load(tmp_path / "a.json").decisions == 1
+    assert load_game(tmp_path / "a.json").decisions == 1
     command = [sys.executable, "-m", "euphoria_agents", "play", "--seed", "1"]
     closed = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True, env={"PYTHONPATH": PATHS}
@@ -279,14 +262,14 @@ def test_who_sits_where() -> None:
     assert seats_of(["greedy", "me:Ann"], 4) == [Seat("Ada", "greedy"), Seat("Ann"), Seat("Curie", "ppo"), Seat("Dirac", "ppo")]
 
 
-# ------------------------------------------------------------------------------------------------------------------ widths
-
-
 @pytest.mark.parametrize(
     ("columns", "environment"), [(40, {"NO_COLOR": "1"}), (80, {"TERM": "dumb"}), (200, {"TERM": "xterm-256color"})]
 )
 def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, columns: int, environment: dict[str, str]) -> None:
-    Session.of(played(6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True).save(tmp_path / "game.json")
+    save_game(
+        Session.of(random_game(Rules(num_players=6), 6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True),
+        tmp_path / "game.json",
+    )
     terminal = opened("play --load game.json", columns, **environment)
     text = terminal.until_prompt()
     for typed in ("?", "log 30", "card ray the", "card wind_salon", "board", "hint greedy", "xyzzy" * 20, numbers(text)[0]):
@@ -301,7 +284,7 @@ def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, colum
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 160, 250])
 def test_a_board_fits(width: int) -> None:
     for num_players in (2, 6):
-        game = played(num_players, 300)
+        game = random_game(Rules(num_players=num_players), 1, 300)
         text = board_text(game, game.player, width)
         assert max(map(len, text.splitlines())) <= width
         names = {name for name in re.findall(r"\w+", board_text(game, game.player, 1000)) if len(name) < 15}
@@ -312,7 +295,7 @@ def test_a_board_fits(width: int) -> None:
 
 def test_names_are_found_and_explained() -> None:
     markets = Session(Rules(num_players=2), [Seat("Ann"), Seat("Bob")], 1).view().markets
-    for name in NAMES:
+    for name in EXPLAINED:
         assert len(explain(title(name).replace(".", "") if "dr_" not in name else name, markets)) > 20
     with pytest.raises(ValueError, match="is it generator"):
         explain("genrator", markets)

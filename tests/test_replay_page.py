@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from euphoria_agents.__main__ import main
+from euphoria_agents.play.study.game_analysis import Analysis, saved_entries
+from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, replay_page
 from euphoria_agents.record_steps import Replayed
-from euphoria_agents.study.game_analysis import Analysis, saved_entries
-from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, differences, replay_page
 from euphoria_env import Game, Rules
 from euphoria_env.render.view import view_of
 from tests.tools.browser import browser_path, launched
@@ -68,13 +68,6 @@ def test_every_decision_is_shown_as_its_viewer_saw_it(game: Replayed, seen_by: i
         assert board.startswith("<svg")
 
 
-def test_texts_come_back_from_their_differences() -> None:
-    rng = random.Random(1)
-    texts = ["\n".join(rng.choices("abcde", k=rng.randrange(1, 9))) for _ in range(50)]
-    pieces, changes = differences(texts)
-    assert frames({"pieces": pieces, "frames": changes}) == texts and len(pieces) == 5
-
-
 def twin(seed: int) -> Replayed:
     """A game that differs from others of its kind in what seat 0 cannot know, and in nothing that it sees."""
     start, rng = Game(Rules(num_players=3), seed=5), random.Random(5)
@@ -118,9 +111,6 @@ def test_names_stay_text_and_nothing_is_fetched(game: Replayed, entries: list[di
 def test_who_sees_it_must_be_somebody(game: Replayed, seen_by: int | str) -> None:
     with pytest.raises(ValueError, match="everybody, movers or a seat from 0 to 2"):
         replay_page(game, NAMES, seen_by)
-
-
-# -------------------------------------------------------------------------------------------------------------- the command
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
@@ -169,9 +159,6 @@ def test_what_is_wrong_is_told_and_nothing_written(
     with pytest.raises(SystemExit):
         called(monkeypatch, "game.record", *words)
     assert told in capsys.readouterr().err and not Path("p.html").exists()
-
-
-# ------------------------------------------------------------------------------------------------------------- in a browser
 
 
 @pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell")

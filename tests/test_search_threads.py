@@ -199,9 +199,9 @@ def test_a_single_core_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_strangers_get_no_more_time_for_more_threads() -> None:
-    from euphoria_agents.web.agent_permissions import MOST_SECONDS, _check_budget
+    from euphoria_agents.play.web.agents import MAX_SECONDS, check_budget
 
-    _check_budget(f"mcts:{MOST_SECONDS:g}s")
-    _check_budget(f"mcts:{MOST_SECONDS / 2:g}s*2")
+    check_budget(f"mcts:{MAX_SECONDS:g}s")
+    check_budget(f"mcts:{MAX_SECONDS / 2:g}s*2")
     with pytest.raises(ValueError, match="thinks too long"):
-        _check_budget(f"mcts:{MOST_SECONDS:g}s*2")
+        check_budget(f"mcts:{MAX_SECONDS:g}s*2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import multiprocessing
@@ -22,17 +23,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from euphoria_agents.commands.serve import listen, run
+from euphoria_agents.commands.serve import run
 from euphoria_agents.commands.shared_arguments import ServeOptions
-from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.web import endpoints as rights
-from euphoria_agents.web.request_guard import HEADERS
-from euphoria_agents.web.server_limits import Kept
-from euphoria_agents.web.store import CannotSave, Store
-from euphoria_agents.web.store_file import APPLICATION, VERSION
+from euphoria_agents.play import Seat, Session
+from euphoria_agents.play.web import permissions
+from euphoria_agents.play.web.guard import HEADERS
+from euphoria_agents.play.web.limits import Limit
+from euphoria_agents.play.web.server import listen
+from euphoria_agents.play.web.store import APPLICATION, VERSION, CannotSave, Store
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
+from tests.tools.playing import random_game
 from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Served, Visitor, new, wait_for, wait_until
 
 FAULTY = "tests.tools.faulty_agents"
@@ -56,17 +58,11 @@ def ann(server: Served) -> Iterator[Visitor]:
 
 @pytest.fixture(scope="module")
 def record() -> str:
-    game, rng = Game(Rules(num_players=3, max_turns=12), seed=5), random.Random(5)
-    while not game.truncated:
-        game.play(rng.choice(game.legal()))
-    return game.to_record()
+    return random_game(Rules(num_players=3, max_turns=12), 5).to_record()
 
 
 def my_turn(view: Any) -> bool:
     return view["over"] or not view["waits_for_agent"] or bool(view["trouble"])
-
-
-# ---------------------------------------------------------------------------------------------------------------- playing
 
 
 def test_a_whole_game_with_an_agent(ann: Visitor) -> None:
@@ -76,7 +72,7 @@ def test_a_whole_game_with_an_agent(ann: Visitor) -> None:
         assert view["decider"] == 0 and view["moves"] and view["question"]
         move = rng.choice(view["moves"])
         after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": move["action"]})
-        assert after["version"] > view["version"] and len(json.dumps(after)) < 40_000
+        assert after["version"] > view["version"] and len(gzip.compress(json.dumps(after).encode())) < 40_000
         assert after["last"] == move["space"] or not move["notation"].startswith("place ")
         seen += 1
     assert seen > 10 and sorted(p["rank"] for p in view["view"]["players"])[0] == 1
@@ -101,18 +97,14 @@ def test_a_seat_link_opens_its_seat_and_no_other(server: Served, ann: Visitor) -
     bob.close()
 
 
-def test_cookies_are_for_their_game_and_no_script(ann: Visitor) -> None:
-    _, content, headers = ann.ask("POST", "/api/games", {"seats": [ANN, RANDOM]})
-    game = json.loads(content)["id"]
+def test_cookies_are_for_their_game_and_neither_for_scripts_nor_in_the_file(server: Served, ann: Visitor) -> None:
+    _, content, headers = ann.ask("POST", "/api/games", {"seats": [ANN, BOB]})
+    game, (link,) = json.loads(content)["id"], json.loads(content)["links"]
     for line in headers.get_all("Set-Cookie"):
         assert "HttpOnly" in line and "SameSite=strict" in line and f"Path=/api/games/{game};" in line
         token = line.partition("=")[2].partition(";")[0]
         assert len(token) >= 22  # 128 bits
-
-
-def test_the_file_has_no_token(server: Served, ann: Visitor) -> None:
-    made = new(ann, ANN, BOB)
-    tokens = [made["links"][0]["token"], *ann.cookies.values()]
+    tokens = [link["token"], *ann.cookies.values()]
     files = [server.data, server.data.with_name(server.data.name + "-wal")]
     content = b"".join(path.read_bytes() for path in files if path.exists())
     assert not [token for token in tokens if token.encode() in content]
@@ -153,14 +145,11 @@ def test_what_has_been_is_seen_again(ann: Visitor) -> None:
     assert len(seen[-1]["events"]) == len(seen[-1]["made"]) == 6 and seen[-1]["made"][0] == 0
 
 
-def test_the_board_of_a_view_is_the_bare_one_with_changes(ann: Visitor) -> None:
+def test_the_board_of_a_view_shows_what_the_view_says(ann: Visitor) -> None:
     api = f"/api/games/{new(ann, ANN, RANDOM, rules={'max_turns': 20})['id']}"
-    bare, seen = ann.ask("GET", "/static/board-2.svg")[1].decode().split("\n"), set[str]()
+    seen = set[str]()
     while not (view := wait_for(ann, f"{api}/view?seat=0", my_turn))["over"]:
-        lines = bare.copy()
-        for first, last, text in reversed(view["board"]):
-            lines[first:last] = [text]
-        board = ElementTree.fromstring("\n".join(lines))
+        board = ElementTree.fromstring(view["board"])
         dice = [node.attrib["aria-label"] for node in board.iter() if node.get("class") == "die"]
         assert len(dice) == sum(map(len, view["view"]["workers"].values()))
         assert not re.search(r"[Pp]layer \d", json.dumps(view)) and view["question"].startswith("You: ")
@@ -210,9 +199,6 @@ def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> N
     line.close()
 
 
-# ----------------------------------------------------------------------------------------------------------- what is hidden
-
-
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
     """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both."""
     game, rng = Game(Rules(num_players=num_players, max_turns=60, **rules), seed=seed), random.Random(seed)
@@ -231,7 +217,7 @@ def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dic
     """A game on the server that stands as this one, and a visitor in each seat."""
     seats = [Seat(f"P{k}", None) for k in range(game.rules.num_players)]
     session = Session.of(game, seats, practice=practice)
-    name, tokens = server.inside(lambda: server.registry.open(session, list(range(len(seats))), 0))
+    name, tokens = server.inside(lambda: server.registry.open(session, 0))
     visitors = {}
     for k in range(len(seats)):
         visitors[k] = server.visitor()
@@ -365,73 +351,48 @@ def test_the_list_of_games_tells_what_is_public(server: Served, ann: Visitor) ->
     assert entry["seats"] == [{"name": "Ann", "spec": None}, {"name": "R", "spec": "random"}]
 
 
-# ---------------------------------------------------------------------------------------------------------------- refusals
-
 FOREIGN = "http://evil.example"
 DEEP = b'{"seats":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-SHALLOW = b'{"seats":' + b"[" * 40 + b"]" * 40 + b"}"
 GUARDED = [
     ("another host", "GET", "/", None, {"Host": "evil.example"}, 421),
-    ("another host with our port", "POST", "/api/games", {}, {"Host": "evil.example:80"}, 421),
     ("a malformed host", "GET", "/", None, {"Host": "127.0.0.1:x"}, 421),
     ("a host with a name in it", "GET", "/", None, {"Host": "a@127.0.0.1"}, 421),
     ("another origin", "POST", "/api/games", {}, {"Origin": FOREIGN}, 403),
-    ("no origin at all", "POST", "/api/games", {}, {"Origin": "null"}, 403),
     ("another port of this host", "POST", "/api/games", {}, {"Origin": "http://127.0.0.1:1"}, 403),
     ("another origin that reads", "GET", "/api/games", None, {"Origin": FOREIGN}, 403),
     ("another site", "POST", "/api/games", {}, {"Sec-Fetch-Site": "cross-site"}, 403),
-    ("another site that reads", "GET", "/api/games", None, {"Sec-Fetch-Site": "cross-site"}, 403),
     ("a site beside this one", "GET", "/static/play.js", None, {"Sec-Fetch-Site": "same-site"}, 403),
     ("a form", "POST", "/api/games", {}, {"Content-Type": "application/x-www-form-urlencoded"}, 415),
-    ("text", "POST", "/api/games", {}, {"Content-Type": "text/plain"}, 415),
-    ("no type", "POST", "/api/games", {}, {"Content-Type": None}, 415),
     ("a body that is announced too long", "POST", "/api/games", b"{}", {"Content-Length": "99999999999"}, 413),
     ("a long body", "POST", "/api/games", b" " * 1_000_001, {}, 413),
     ("no JSON", "POST", "/api/games", b"{", {}, 422),
     ("no UTF-8", "POST", "/api/games", b"\xff", {}, 422),
     ("no number", "POST", "/api/games", b'{"pace": NaN}', {}, 422),
-    ("a number without end", "POST", "/api/games", b'{"pace": ' + b"9" * 50_000 + b"}", {}, 422),
     ("too deep", "POST", "/api/games", DEEP, {}, 422),
-    ("deep", "POST", "/api/games", SHALLOW, {}, 422),
-    ("a list", "POST", "/api/games", b"[]", {}, 422),
     ("an unknown key", "POST", "/api/games", {"seats": [ANN, BOB], "seed": 3}, {}, 422),
-    ("no seats", "POST", "/api/games", {}, {}, 422),
     ("one seat", "POST", "/api/games", {"seats": [ANN]}, {}, 422),
-    ("seven seats", "POST", "/api/games", {"seats": [ANN] * 7}, {}, 422),
     ("a long name", "POST", "/api/games", {"seats": [{"name": "A" * 41}, BOB]}, {}, 422),
     ("a name of half a letter", "POST", "/api/games", b'{"seats": [{"name": "\\ud800"}, {"name": "Bob"}]}', {}, 422),
-    ("a name with a new line", "POST", "/api/games", {"seats": [{"name": "A\nB"}, BOB]}, {}, 422),
     ("no option", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"cheating": True}}, {}, 422),
-    ("no value", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"stars_to_win": 11}}, {}, 422),
     ("a pace below zero", "POST", "/api/games", {"seats": [ANN, BOB], "pace": -1}, {}, 422),
     ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
-    ("a path in a search", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:9:ppo:../x"}]}, {}, 422),
-    ("somebody's own agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "os:getcwd"}]}, {}, 422),
     ("no agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "nobody"}]}, {}, 422),
     ("an agent without end", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999999999"}]}, {}, 422),
     ("a slow agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999s"}]}, {}, 422),
     ("a study of nothing", "POST", "/api/studies", {}, {}, 422),
     ("a study of two things", "POST", "/api/studies", {"record": "", "game": ""}, {}, 422),
-    ("a study of no position", "POST", "/api/studies", {"position": {"rules": {"cheating": 1}}}, {}, 422),
-    ("a study of a list", "POST", "/api/studies", {"position": [1]}, {}, 422),
     ("a study of no game", "POST", "/api/studies", {"game": "0123456789abcdef"}, {}, 404),
     ("a branch of no study", "POST", "/api/games", {"seats": [ANN, BOB], "start": {"study": "x", "ply": 0}}, {}, 404),
-    ("a branch with rules", "POST", "/api/games", {"seats": [ANN, BOB], "start": {}, "rules": {}}, {}, 422),
     ("a branch of nothing", "POST", "/api/games", {"seats": [ANN, BOB], "start": 7}, {}, 422),
-    ("a seat that is neither here nor there", "POST", "/api/games", {"seats": [{**ANN, "here": 1}, BOB]}, {}, 422),
     ("no study to delete", "DELETE", "/api/studies/0123456789abcdef", {}, {}, 404),
-    ("no study to ask about", "POST", "/api/studies/0123456789abcdef/at/0", {"spec": "ppo"}, {}, 404),
-    ("no study to analyse", "POST", "/api/studies/0123456789abcdef/analyses", {"spec": "ppo"}, {}, 404),
     ("no study to stop", "DELETE", "/api/studies/0123456789abcdef/analyses", {"spec": "ppo"}, {}, 404),
     ("no lines", "GET", "/api/studies/0123456789abcdef/analyses/lines?spec=ppo", None, {}, 404),
     ("a damaged record", "POST", "/api/studies", {"record": "{}\nplace 4 farm\n"}, {}, 422),
     ("no game", "GET", "/api/games/0123456789abcdef/view", None, {}, 404),
     ("no study", "GET", "/api/studies/0123456789abcdef", None, {}, 404),
     ("a path out of the pages", "GET", "/static/../app.py", None, {}, 404),
-    ("an encoded path", "GET", "/static/..%2fapp.py", None, {}, 404),
     ("no page", "GET", "/nowhere", None, {}, 404),
     ("another method", "PUT", "/api/games", {}, {}, 405),
-    ("a method of WebDAV", "PROPFIND", "/", {}, {}, 405),
 ]
 
 
@@ -460,19 +421,12 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
         (stranger, {}, 403),
         (ann, {"seat": 1}, 409),
         (ann, {"seat": 2}, 422),
-        (ann, {"seat": -1}, 422),
-        (ann, {"seat": "0"}, 422),
         (ann, {"seat": True}, 422),
         (ann, {"version": view["version"] + 1}, 409),
-        (ann, {"version": -1}, 422),
-        (ann, {"version": None}, 422),
         (ann, {"action": "place 4 farm"}, 422),
         (ann, {"action": "choose nobody"}, 422),
-        (ann, {"action": -1}, 422),
         (ann, {"action": 10**9}, 422),
         (ann, {"action": True}, 422),
-        (ann, {"action": None}, 422),
-        (ann, {"action": [1]}, 422),
         (ann, {"force": True}, 422),
     ):
         got, content, _ = visitor.ask("POST", f"{api}/moves", {**good, **change})
@@ -490,8 +444,8 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that takes little."""
-    kept = {"game": Kept(3, 2), "study": Kept(2, 1)}
-    few = {"listeners": 2, "listeners_per_client": 3, "connections_per_client": 12, "head_seconds": 0.5, "body_seconds": 0.5}
+    kept = {"game": Limit(3, 2), "study": Limit(2, 1)}
+    few = {"listeners": 2, "listeners_per_client": 3, "connections": Limit(1000, 12), "head_seconds": 0.5, "body_seconds": 0.5}
     with Served(tmp_path_factory.mktemp("small") / "games.sqlite", kept=kept, agents=2, idle=3600.0, **few) as found:
         yield found
 
@@ -501,7 +455,7 @@ def test_what_is_too_much_is_refused(small: Served, record: str) -> None:
     study = ann.post("/api/studies", {"record": record})["id"]
     assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
     jobs = small.app.state.studies.jobs
-    jobs._most, before = Kept(0, 0), jobs._most
+    jobs._most, before = Limit(0, 0), jobs._most
     for path, body in (
         ("/api/studies", {"record": Game(seed=1).to_record()}),
         (f"/api/studies/{study}/analyses", {"spec": "weights"}),
@@ -562,15 +516,14 @@ def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[
 def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
     emptied(small)
     one, other = (
-        small.inside(lambda: small.registry.open(Session(Rules(num_players=2), [Seat("A"), Seat("B")]), [0, 1], 0))[0]
-        for _ in range(2)
+        small.inside(lambda: small.registry.open(Session(Rules(num_players=2), [Seat("A"), Seat("B")]), 0))[0] for _ in range(2)
     )
     with ExitStack() as stack:
         listen = lambda name, client="127.0.0.1": stack.enter_context(listening(small, name, client))  # noqa: E731
         assert [listen(one) for _ in range(3)] == [200, 200, 503]  # those of the game
         assert [listen(other) for _ in range(2)] == [200, 503]  # those of the client
         assert listen(other, "127.0.0.2") == 200
-    wait_until(lambda: not small.registry.listening._held)
+    wait_until(lambda: not any(game.listeners for game in small.registry._running.values()))
     answer = small.visitor().ask("HEAD", f"/api/games/{one}/events")
     assert answer[0] == 200 and answer[1] == b""
 
@@ -598,23 +551,8 @@ def test_agents_leave_for_others(small: Served) -> None:
     study = ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=2).to_record()})["id"]
     for spec in ("greedy:1", "greedy:2", "greedy:3", "weights", "greedy:1"):
         assert ann.post(f"/api/studies/{study}/at/0", {"spec": spec})["moves"]
-    assert len(small.registry.agents._kept) == 2 and "greedy:1" in small.registry.agents
+    assert len(small.registry.agents.pool._kept) == 2 and "greedy:1" in small.registry.agents.pool
 
-
-def test_two_hundred_guesses_open_nothing(server: Served, ann: Visitor) -> None:
-    made = new(ann, ANN, BOB)
-    api, stranger, rng = f"/api/games/{made['id']}", server.visitor(), random.Random(0)
-    before = ann.get(f"{api}/view?seat=0")
-    for _ in range(200):
-        guess = rng.randbytes(16).hex()[:22]
-        cookie = {"Cookie": f"seat-{made['id']}-0={guess}; seat-{made['id']}-host={guess}"}
-        assert stranger.ask("GET", f"{api}/view?seat=0", headers=cookie)[0] == 403
-        assert stranger.ask("POST", f"{api}/sit", {"token": guess})[0] == 403
-    assert ann.get(f"{api}/view?seat=0") == before
-    stranger.close()
-
-
-# ------------------------------------------------------------------------------------------------------------------ rights
 
 BODIES: dict[str, Any] = {
     "moves": {"seat": 0, "version": 0, "action": "end"},
@@ -639,7 +577,7 @@ def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor,
     endpoints = server.app.state.endpoints
     for visitor, may in ((stranger, {"ANYBODY"}), (bob, {"ANYBODY", "MEMBER"})):
         for endpoint in endpoints:
-            (right,) = (name for name, who in vars(rights).items() if who is endpoint.who)
+            (right,) = (name for name, who in vars(permissions).items() if who is endpoint.permission)
             called = f"{endpoint.method} {endpoint.path}"
             if right in may or right == "ENDED" and "game" not in endpoint.path:
                 continue
@@ -682,12 +620,9 @@ def test_an_agent_that_is_well_stays_unless_the_host_replaces_it(server: Served,
     assert bob.ask("POST", f"{api}/seats", {"seat": 2, "spec": "weights"})[0] == 200  # this one has failed
 
 
-# -------------------------------------------------------------------------------------------------------------- the file
-
-
 def test_a_file_is_for_one_server(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "games.sqlite")):
-        script = f"from euphoria_agents.web.store import Store; Store({str(tmp_path / 'games.sqlite')!r})"
+        script = f"from euphoria_agents.play.web.store import Store; Store({str(tmp_path / 'games.sqlite')!r})"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
         assert "games.sqlite is in use by another server" in done.stderr
     Store(tmp_path / "games.sqlite").close()
@@ -698,7 +633,7 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     old.touch(0o644)
     for path in (tmp_path / "new.sqlite", old):
         with closing(Store(path)) as store:
-            store.add_game("x", "", {}, 0, False, {}, {})
+            store.add_game("x", "", {}, version=0, over=False, summary={}, state={})
             files = list(tmp_path.glob(f"{path.name}*"))
             assert len(files) > 1 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
@@ -706,14 +641,11 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_a_game_that_was_changed_meanwhile_is_not_saved_over(tmp_path: Path) -> None:
     old, new = ({"session": k, "pace": None} for k in (1, 2))
     with closing(Store(tmp_path / "games.sqlite")) as store:
-        store.add_game("x", "", {0: "token"}, 5, False, {}, old)
-        store.save_game("x", 5, False, {}, new, [0], {})
+        store.add_game("x", "", {0: "token"}, version=5, over=False, summary={}, state=old)
+        store.save_game("x", [0], {}, version=5, over=False, summary={}, state=new)
         with pytest.raises(CannotSave, match="changed by somebody else"):
-            store.save_game("x", 4, False, {}, old, [], {})
+            store.save_game("x", [], {}, version=4, over=False, summary={}, state=old)
         assert store.game("x") == (new, "") and list(store.hashes("x")) == [0]
-
-
-# ------------------------------------------------------------------------------------------------------------- what happens
 
 
 def test_a_restart_in_the_middle_of_a_decision(tmp_path: Path) -> None:
@@ -724,25 +656,15 @@ def test_a_restart_in_the_middle_of_a_decision(tmp_path: Path) -> None:
             view = wait_for(visitor, f"{api}/view?seat=0", my_turn)
             visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][-1]["action"]})
         before = wait_for(visitor, f"{api}/view?seat=0", my_turn)
-        visitor.close()
+        alone = f"/api/games/{visitor.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': 0})['id']}"
+        played = wait_for(visitor, f"{alone}/view", lambda view: view["version"] > 10)["version"]
     with Served(tmp_path / "games.sqlite") as second:
         again = second.visitor()
         again.cookies = visitor.cookies
+        wait_for(again, f"{alone}/view", lambda view: view["over"] or view["version"] > played + 20)
         after = again.get(f"{api}/view?seat=0")
         assert after == before
         again.post(f"{api}/moves", {"seat": 0, "version": after["version"], "action": after["moves"][0]["action"]})
-        again.close()
-
-
-def test_agents_go_on_after_a_restart(tmp_path: Path) -> None:
-    with Served(tmp_path / "games.sqlite") as first:
-        visitor = first.visitor()
-        api = f"/api/games/{visitor.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': 0})['id']}"
-        before = wait_for(visitor, f"{api}/view", lambda view: view["version"] > 10)
-        visitor.close()
-    with Served(tmp_path / "games.sqlite") as second:
-        again = second.visitor()
-        wait_for(again, f"{api}/view", lambda view: view["over"] or view["version"] > before["version"] + 20)
         again.close()
 
 
@@ -797,7 +719,7 @@ def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Vis
 @contextmanager
 def patient(server: Served, seconds: float) -> Iterator[None]:
     """Lets the server's agents take no longer for their first answers."""
-    agents = server.registry.agents
+    agents = server.registry.agents.pool
     before, agents.first_seconds = agents.first_seconds, seconds
     try:
         yield
@@ -908,9 +830,6 @@ def test_many_games_at_once(server: Served) -> None:
     assert not faults
 
 
-# ----------------------------------------------------------------------------------------------------------------- studies
-
-
 def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
     api = f"/api/studies/{ann.post('/api/studies', {'record': record})['id']}"
     study = ann.get(api)
@@ -924,14 +843,6 @@ def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
     assert ann.ask("GET", f"{api}/at/{len(study['lines']) + 1}")[0] == 404
     assert ann.ask("GET", f"{api}/at/0?seat=3")[0] == 422
     assert ann.ask("GET", f"{api}/at/{'9' * 5000}")[0] in (404, 422)
-
-
-def test_a_study_opened_again_is_the_same_one(ann: Visitor, record: str) -> None:
-    made = {"seats": [{**ANN, "here": True}, RANDOM], "rules": {"stars_to_win": 1}, "practice": True}
-    game = ann.post("/api/games", made)["id"]
-    one, other = (ann.post("/api/studies", {"record": record})["id"] for _ in range(2))
-    its, again = (ann.post("/api/studies", {"game": game})["id"] for _ in range(2))
-    assert one == other and its == again != one
 
 
 def test_an_analysis_runs_in_the_background_and_can_be_stopped(ann: Visitor, record: str) -> None:
@@ -985,9 +896,6 @@ def test_a_study_of_a_position_can_be_deleted(ann: Visitor) -> None:
     assert ann.get(api)["lines"] == [] and ann.get(f"{api}/at/0")["moves"]
     assert ann.ask("DELETE", api, {})[0] == 200
     assert ann.ask("GET", api)[0] == 404 and ann.ask("GET", f"{api}/at/0")[0] == 404
-
-
-# ------------------------------------------------------------------------------------------------------------- the command
 
 
 def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, record: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from euphoria_agents.study.stars import STAR_SOURCES, stars_by_source
+from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
 from euphoria_env import Game, Rules
 
 

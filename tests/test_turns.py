@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from euphoria_agents import background, load
+from euphoria_agents.play.web import jobs
+from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.jobs import Jobs
+from euphoria_agents.play.web.limits import Limit
+from euphoria_agents.play.web.queueing import FairQueue
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.web import jobs
-from euphoria_agents.web.jobs import Jobs
-from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.server_limits import Kept
-from euphoria_agents.web.turns import Turns
 from euphoria_env import Game, Rules
 from tests.tools.served import wait_until
 
@@ -31,10 +31,10 @@ def test_a_search_that_is_stopped_ends() -> None:
 
 def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not() -> None:
     async def served() -> list[str]:
-        turns, order, gate = Turns(1, 1), list[str](), asyncio.Event()
+        turns, order, gate = FairQueue(Limit(1, 1)), list[str](), asyncio.Event()
 
         async def comes(client: str) -> None:
-            async with turns.turn(client):
+            async with turns.slot(client):
                 order.append(client)
                 await gate.wait()
 
@@ -42,7 +42,7 @@ def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not() -> None:
         await asyncio.sleep(0)
         assert turns.wanted_by_others("ann")
         with pytest.raises(Refused, match="3 requests"):
-            async with turns.turn("ann", most=3):
+            async with turns.slot("ann", most=3):
                 pass
         tasks[1].cancel()  # it waits
         gate.set()
@@ -56,10 +56,10 @@ def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not() -> None:
 
 def test_one_client_never_has_all_places() -> None:
     async def held() -> Any:
-        turns, gate = Turns(3, 2), asyncio.Event()
+        turns, gate = FairQueue(Limit(3, 2)), asyncio.Event()
 
         async def comes(client: str) -> None:
-            async with turns.turn(client):
+            async with turns.slot(client):
                 await gate.wait()
 
         tasks = [asyncio.create_task(comes(client)) for client in ["ann"] * 9 + ["bob"]]
@@ -78,7 +78,7 @@ def test_a_long_job_lets_those_of_others_go_on(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(jobs, "SLICE", -1.0)
 
     async def work() -> list[str]:
-        some, order = Jobs(Kept(4, 2)), list[str]()
+        some, order = Jobs(Limit(4, 2)), list[str]()
 
         async def does(name: str, parts: list[int]) -> bool:
             while parts:

@@ -58,6 +58,15 @@ def prefer(game: Game, rng: random.Random) -> str:
     return rng.choice(using or off_site or legal)
 
 
+def random_game(rules: Rules, seed: int, decisions: int = 10**9) -> Game:
+    """A game of random moves, to its end or for a number of decisions."""
+    game, rng = Game(rules, seed), random.Random(seed)
+    while game.ranking is None and decisions:
+        game.play(rng.choice(game.legal()))
+        decisions -= 1
+    return game
+
+
 def random_move(game: Game, rng: random.Random) -> str:
     """Any legal move."""
     return rng.choice(game.legal())

@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from euphoria_agents import load
 from euphoria_agents.matches.match import play_match
-from euphoria_agents.sessions import AGENT_NAMES, Seat, Session
+from euphoria_agents.play import AGENT_NAMES, Seat, Session
 from euphoria_env import Game
 from euphoria_env.render import board_array
 from tests.tools.browser import ServerProcess, launched

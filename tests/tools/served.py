@@ -13,12 +13,10 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
-from euphoria_agents.web.app import make_app
-from euphoria_agents.web.connections import configuration
-from euphoria_agents.web.server_limits import Limits
-from euphoria_agents.web.store import Store
+from euphoria_agents.play.web.app import make_app
+from euphoria_agents.play.web.limits import Limits
+from euphoria_agents.play.web.server import Server
+from euphoria_agents.play.web.store import Store
 
 ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
 RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}
@@ -49,7 +47,7 @@ class Served:
         self.app = make_app(self.store, self.allowed, limits=self.limits)
         self.registry = self.app.state.registry
         self.loop = asyncio.get_running_loop()
-        self._server = uvicorn.Server(configuration(self.app, port=0, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE))
+        self._server = Server(self.app, port=0, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE)
         serving = asyncio.create_task(self._server.serve())
         while not self._server.started:
             await asyncio.sleep(0.01)

@@ -12,10 +12,10 @@ from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.play.study.decision_analysis import best_of
+from euphoria_agents.play.study.game_analysis import Analysis, Entry
+from euphoria_agents.play.study.summary import mistakes, summarise
 from euphoria_agents.progress import Progress
-from euphoria_agents.study.decision_analysis import best_of
-from euphoria_agents.study.game_analysis import Analysis, Entry
-from euphoria_agents.study.summary import mistakes, summarise
 from euphoria_env.actions import NAMES
 
 SHOWN = 10  # mistakes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from euphoria_agents.commands.shared_arguments import TableOptions
+from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session, load_game
+from euphoria_agents.play.terminal import Screen, TerminalGame
 from euphoria_agents.registry import load
-from euphoria_agents.sessions import AGENT_NAMES, Agents, Seat, Session
-from euphoria_agents.terminal import Screen, TerminalGame
 from euphoria_env import Rules
 
 PERSON, OPPONENT = "me", "ppo"
@@ -25,7 +25,7 @@ def run(options: TableOptions) -> None:
     if options.load is not None:
         if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
             raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
-        session = Session.load(options.load, agents)
+        session = load_game(options.load, agents)
     else:
         seats = seats_of(named, options.players)
         rules = Rules(num_players=len(seats), **options.game)

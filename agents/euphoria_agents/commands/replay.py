@@ -9,8 +9,8 @@ from rich.text import Text
 
 from euphoria_agents.commands.shared_arguments import ReplayOptions
 from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.play import Seat
 from euphoria_agents.record_steps import Replayed, steps
-from euphoria_agents.sessions import Seat
 from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text
 
@@ -62,8 +62,8 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     Raises:
         ValueError: an option or the analysis is wrong.
     """
-    from euphoria_agents.study.game_analysis import saved_entries
-    from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, replay_page
+    from euphoria_agents.play.study.game_analysis import saved_entries
+    from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, replay_page
 
     game = Replayed.from_record(text)
     entries = saved_entries(options.analysis, text, game) if options.analysis else []

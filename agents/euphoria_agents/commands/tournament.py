@@ -24,7 +24,7 @@ from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.tournament import Standing, WorkUnit, schedule, standings
-from euphoria_agents.study.stars import STAR_SOURCES, stars_by_source
+from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
 
 ALL = "all"  # the standings over all numbers of players
 

@@ -1,0 +1,15 @@
+"""Games with people and agents, and what agents think of recorded ones.
+
+The terminal (`play.terminal`) and the browser (`play.web`) share the session of this package; `play.study` analyses records.
+"""
+
+from __future__ import annotations
+
+from euphoria_agents.play.agents import Agents
+from euphoria_agents.play.failures import PlayerFailed
+from euphoria_agents.play.saved_games import load_game, save_game
+from euphoria_agents.play.seats import AGENT_NAMES, Seat
+from euphoria_agents.play.session import CANNOT_UNDO, Session, Stale, WrongSeat
+
+__all__ = ["AGENT_NAMES", "CANNOT_UNDO", "PlayerFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]
+__all__ += ["load_game", "save_game"]

@@ -1,0 +1,44 @@
+"""The failure of an agent in a game, as everybody at the table may read it."""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+from euphoria_agents.play.agents import Unavailable
+from euphoria_env import agent_protocol
+
+
+class PlayerFailed(agent_protocol.AgentFailed):
+    """An agent raised an error, ended, took too long or gave no legal move; the game waits.
+
+    The text of an agent's error may reveal what only its seat may know (R19). The message leaves it out; the cause has it, for
+    a log.
+
+    Attributes:
+        seat: the seat that must decide.
+        spec: of the agent.
+    """
+
+    def __init__(self, seat: int, spec: str, error: Exception) -> None:
+        super().__init__(f"the agent {spec} of seat {seat} failed: {_public(error)}")
+        self.seat, self.spec = seat, spec
+
+
+def _public(error: Exception) -> str:
+    """The public part of an agent's failure: its kind, if it is one of Python's, since names can reveal something too."""
+    if isinstance(error, Unavailable):
+        return "it is not available here"
+    if isinstance(error, agent_protocol.TooSlow):
+        return "it took too long"
+    if isinstance(error, agent_protocol.IllegalAnswer) and not hasattr(error, "__notes__"):
+        return error.public
+    kind, place = type(error).__name__, None
+    if isinstance(
+        error, agent_protocol.AgentFailed
+    ):  # from its process: "the agent ... raised KeyError: ... (my_agent.py, line 7)"
+        _, raised, text = str(error).partition(" raised ")
+        if not raised:
+            return "its process has ended"
+        kind, place = re.split("[: ]", text)[0], re.search(r" \(\w+\.py, line \d+\)$", text)
+    return (kind if isinstance(getattr(builtins, kind, None), type) else "an error") + (place[0] if place else "")

@@ -1,0 +1,401 @@
+"""One game with people and agents."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+import numpy as np
+
+from euphoria_agents.agent import Agent, Explanation, explained
+from euphoria_agents.matches.match import AgentGenerator
+from euphoria_agents.play.agents import Agents
+from euphoria_agents.play.failures import PlayerFailed
+from euphoria_agents.play.joint_moves import OFFER_MOVES, Way, check_offer, ways_to_answer
+from euphoria_agents.play.seats import Seat, told_apart
+from euphoria_agents.play.undo import may_be_taken_back
+from euphoria_agents.record_steps import last_space, steps
+from euphoria_agents.validation import checked
+from euphoria_env import Game, Rules, actions, agent_protocol, words
+from euphoria_env.board import SPACES
+from euphoria_env.events import Event, EventKind
+from euphoria_env.json_reader import shown
+from euphoria_env.render.view import View, view_of
+
+T = TypeVar("T")
+SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
+CANNOT_UNDO = "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown"
+
+_WORKER_EVENTS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
+
+
+class WrongSeat(ValueError):
+    """Another seat must decide, or there is no such seat."""
+
+
+class Stale(ValueError):
+    """The game has changed since the version that was seen."""
+
+
+class _Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """A session as JSON."""
+
+    format: str
+    version: Literal[1]
+    changes: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+    practice: bool
+    seats: list[Seat]
+    record: str
+
+
+class Session:
+    """One game with people and agents. Not thread safe.
+
+    Every method that takes a seat raises `WrongSeat` if there is no such seat. A `seat` of None stands for everybody, and a
+    `decision` of None for now.
+
+    Args:
+        rules: the options.
+        seats: the player of each seat.
+        seed: equal seeds give equal games; None: a random one.
+        practice: whether any decision may be taken back.
+        agents: where agents come from; None: built-in ones only.
+
+    Attributes:
+        version: grows by one with every change, and never goes back.
+        seats: the player of each seat.
+        practice: see above.
+
+    Raises:
+        ValueError: a wrong number of seats, an agent that is not allowed or cannot be made, or a seed that is not an integer.
+    """
+
+    def __init__(
+        self, rules: Rules, seats: Sequence[Seat], seed: int | None = None, practice: bool = False, agents: Agents | None = None
+    ) -> None:
+        self._begin(Game(rules, seed).to_record(), told_apart(seats), practice, agents)
+        self.check_agents()
+
+    @classmethod
+    def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
+        """A session that continues a copy of a game, with its history. No agent is made yet.
+
+        Raises:
+            ValueError: a wrong number of seats.
+        """
+        session = object.__new__(cls)
+        session._begin(game.to_record(), seats, practice, agents)
+        return session
+
+    def clone(self) -> Session:
+        """An independent copy."""
+        other = copy.copy(self)
+        other._game = self._game.clone()
+        other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
+        return other
+
+    def _begin(self, record: str, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
+        try:
+            self._replay(record)
+        except ValueError as error:
+            raise ValueError(f"record: {error}") from error
+        n = self.rules.num_players
+        if len(seats) != n:
+            raise ValueError(f"a game of {n} needs as many seats, not {len(seats)}")
+        self._start = record.partition("\n")[0]
+        self.seats, self.practice, self.version = tuple(seats), practice, 0
+        self._agents = _BUILT_IN if agents is None else agents
+
+    def _replay(self, record: str, decisions: int | None = None) -> None:
+        """Replays a record, up to a number of decisions."""
+        self._logs: dict[int | None, list[str]] = {}
+        self._views: dict[tuple[int, int | None], View] = {}
+        for self._game, line in steps(record):
+            if self.decisions == decisions or not line:
+                return
+
+    def check_agents(self) -> None:
+        """Makes the agents of all seats.
+
+        Raises:
+            ValueError: one is not allowed or cannot be made.
+        """
+        for seat in self.seats:
+            if seat.spec is not None:
+                self._agents.check(seat.spec)
+
+    @property
+    def rules(self) -> Rules:
+        """The options of the game."""
+        return self._game.rules
+
+    @property
+    def player(self) -> int:
+        """The seat that must decide; after the end the last one that did."""
+        return self._game.player
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, or was cut off."""
+        return self._game.over or self._game.truncated
+
+    @property
+    def decisions(self) -> int:
+        """The number of decisions made."""
+        return len(self._game.played)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the players, by seat."""
+        return [seat.name for seat in self.seats]
+
+    @property
+    def people(self) -> list[int]:
+        """The seats of people."""
+        return [k for k, seat in enumerate(self.seats) if seat.spec is None]
+
+    @property
+    def last_space(self) -> str:
+        """The space where the last worker was placed; empty before the first one."""
+        return last_space([actions.NAMES[action] for action in self._game.played])
+
+    def made(self, decision: int) -> tuple[int, int]:
+        """The seat that made a decision, and the move as an action id."""
+        return self._game.mover(decision), self._game.played[decision]
+
+    def last_decision(self, seat: int, before: int | None = None) -> int | None:
+        """The number of the last decision of a seat, `before` a decision or up to now; None if there is none."""
+        return next((k for k in reversed(range(self.decisions)[:before]) if self._game.mover(k) == seat), None)
+
+    def changed(self, seat: int | None = None, decision: int | None = None) -> set[str]:
+        """The spaces where workers came or went before a decision: since the last one of the seat; by the last of anybody."""
+        end = self.decisions if decision is None else decision
+        last = end - 2 if seat is None else self.last_decision(seat, end)
+        first = end if last is None else max(0, last + 1)
+        events = [event for after in self.events(seat, first)[: end - first] for event in after]
+        return {SPACES[event.a] for event in events if event.kind in _WORKER_EVENTS}
+
+    def view(self, seat: int | None = None, decision: int | None = None) -> View:
+        """The view of a seat, now or before a decision that was made."""
+        self._check_viewer(seat)
+        key = (self.decisions if decision is None else decision, seat)
+        if key not in self._views:  # those of this decision and the one before are kept: a move needs them several times
+            self._views = {one: view for one, view in self._views.items() if one[0] >= self.decisions - 1}
+            self._views[key] = view_of(self.game_at(decision), seat, self.names)
+        return self._views[key]
+
+    def question(self, seat: int | None = None) -> str:
+        """The decision to be made, as a sentence."""
+        return words.question(self._game, seat, self.names)
+
+    def moves(self, seat: int) -> list[words.Move]:
+        """The legal moves of a seat, explained; none if another seat must decide."""
+        return words.legal_moves(self._game, seat, self.names)
+
+    def log(self, seat: int | None = None, since: int = 0) -> list[str]:
+        """The events of each decision from number `since` on, in words, as the seat may know them."""
+        self._check_viewer(seat)
+        lines = self._logs.setdefault(seat, [])
+        lines += words.log(self._game, seat, self.names, len(lines))
+        return lines[since:]
+
+    def events(self, seat: int | None = None, since: int = 0) -> list[list[Event]]:
+        """The events that followed each decision from number `since` on, as the seat may know them."""
+        self._check_viewer(seat)
+        events = self._game.events_for(seat)
+        return [events[decided.first : decided.end] for decided in self._game.decided(since)]
+
+    def ways(self, seat: int) -> list[Way]:
+        """The legal ways to answer a series of single choices (R18.2) at once; none if one answer is all that is asked.
+
+        They are found in a game that is dealt what the seat cannot know, so they reveal nothing.
+        """
+        self._check_seat(seat)
+        asked = not self.over and seat == self.player and self._game.deciding == "series"
+        return ways_to_answer(self._game.determinize(seat, 0)) if asked else []
+
+    def game_at(self, decision: int | None = None) -> Game:
+        """The game before a decision, or now, with all its secrets; it must not be changed."""
+        return self._game if decision in (None, self.decisions) else self._game.at(decision)
+
+    def _check_viewer(self, seat: int | None) -> None:
+        if seat is not None:
+            self._check_seat(seat)
+
+    def _check_seat(self, seat: Any) -> None:
+        if isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < len(self.seats):
+            raise WrongSeat(f"seat must be an integer from 0 to {len(self.seats) - 1}, not {shown(seat)}")
+
+    def play(self, seat: int, action: int | str, version: int | None = None) -> None:
+        """Plays a move for the seat that must decide.
+
+        Args:
+            seat: the seat.
+            action: the move, as an action id or in notation.
+            version: the version that was seen; None: any.
+
+        Raises:
+            Stale: the game has changed since that version.
+            WrongSeat: another seat must decide.
+            IllegalMove: the move is not legal now, or no move at all.
+            In each case nothing is changed.
+        """
+        self._check_seat(seat)
+        self._check_version(version)
+        if not self.over and seat != self.player:
+            raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
+        self._game.play(action)
+        self.version += 1
+
+    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
+        """Plays several moves of a seat. An offer may name items that the rules add by themselves (R18.1).
+
+        Raises:
+            Stale, WrongSeat, IllegalMove: as for `play`, of any of them; some may have been played then.
+            ValueError: the moves would make a different offer.
+        """
+        first = len(self._game.events)
+        names = [actions.NAMES[actions.parse(move) if isinstance(move, str) else actions.number(move)] for move in moves]
+        for k, name in enumerate(names):
+            added_by_rules = self.player != seat or name not in self._game.legal()
+            if not (k and name.split()[0] in OFFER_MOVES and added_by_rules):
+                self.play(seat, name, None if k else version)
+        check_offer(names, self._game.events[first:])
+
+    def _check_version(self, version: Any) -> None:
+        if version is not None and version != self.version:
+            raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
+
+    def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
+        """Gives a seat to an agent, or to a person; `name`: its new one, unless another player has it.
+
+        Raises:
+            ValueError: the name is not allowed, or an agent that is not allowed or cannot be made.
+        """
+        self._check_seat(seat)
+        if spec is not None:
+            self._agents.check(spec)
+        player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
+        self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
+        self._logs.clear()  # which have the names
+        self.version += 1
+
+    def can_undo(self, seat: int) -> bool:
+        """Whether the last decision of a seat may be taken back.
+
+        It may if nobody has decided since, nothing was drawn and no card shown; in a practice game always, with all that
+        others have decided since.
+        """
+        self._check_seat(seat)
+        last = self.last_decision(seat)
+        if last is None or self.practice:
+            return last is not None
+        if last + 1 < self.decisions:
+            return False
+        return may_be_taken_back(self.game_at(last), self._game, self.events(None, last)[0])
+
+    def undo(self, seat: int, version: int | None = None) -> None:
+        """Takes back the last decision of a seat.
+
+        Raises:
+            Stale: the game has changed since that version.
+            ValueError: it may not be taken back.
+            In each case nothing is changed.
+        """
+        self._check_seat(seat)
+        self._check_version(version)
+        if not self.can_undo(seat):
+            raise ValueError(CANNOT_UNDO)
+        self._replay(self.record(), self.last_decision(seat))
+        self.version += 1
+
+    def thinker(self) -> Callable[[], int] | None:
+        """A function that asks the agent that must decide for its move; None if a person must, or the game has ended.
+
+        The question is fixed now, so that the function may be called later and in another thread. The agent's game is dealt
+        what its seat cannot know, and gets its chance, from the game's seed and the number of the decision: a game that was
+        saved and loaded, or taken back, goes on identically. Calling the function raises `PlayerFailed`.
+        """
+        seat = self.player
+        spec = self.seats[seat].spec
+        if self.over or spec is None:
+            return None
+        game, seed = self._game.clone(), _hash(self._start, str(self.decisions))
+
+        def think() -> int:
+            chance = AgentGenerator(np.random.default_rng(seed))
+            observation, mask = game.observation(seat), game.mask()
+            return self._ask(
+                seat,
+                spec,
+                lambda agent: agent_protocol.query_one(agent, observation, mask, chance.own, lambda: chance.deal(game, seat)),
+            )
+
+        return think
+
+    def hint(self, seat: int, spec: str, decision: int | None = None) -> Explanation:
+        """An agent's opinion of the decision of a seat, now or made earlier; equal for equal knowledge of the seat.
+
+        Raises:
+            WrongSeat: another seat must decide, or did.
+            ValueError: an agent that is not allowed or cannot be made, or the game has ended.
+            PlayerFailed: it raised an error, or its explanation is wrong.
+        """
+        game = self.game_at(decision)
+        self._check_seat(seat)
+        if game.over or game.truncated:
+            raise ValueError("the game has ended, nobody has a move")
+        if seat != game.player:
+            raise WrongSeat(f"seat {game.player} must decide, not seat {seat}")
+        self._agents.check(spec)
+        observation, mask = game.observation(seat), game.mask()
+        chance = AgentGenerator(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
+        return self._ask(seat, spec, lambda agent: explained(agent, observation, mask, chance.own, chance.deal(game, seat)))
+
+    def _ask(self, seat: int, spec: str, question: Callable[[Agent], T]) -> T:
+        try:
+            with self._agents.borrowed(spec) as agent:
+                return question(agent)
+        except Exception as error:
+            raise PlayerFailed(seat, spec, error) from error
+
+    def record(self) -> str:
+        """The whole game as a record, secrets included: people may see it after the end, or in practice games."""
+        return self._game.to_record()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The session as JSON: `Session.from_dict` goes on identically."""
+        return {
+            "format": SESSION_FORMAT,
+            "version": SESSION_VERSION,
+            "changes": self.version,
+            "practice": self.practice,
+            "seats": [msgspec.to_builtins(seat) for seat in self.seats],
+            "record": self.record(),
+        }
+
+    @classmethod
+    def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
+        """A session from `to_dict`. No agent is made yet: without them it can be seen, and their seats given to others.
+
+        Raises:
+            ValueError: something is missing or wrong; names the key.
+        """
+        if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
+            raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
+        saved = checked(d, _Saved)
+        session = object.__new__(cls)
+        session._begin(saved.record, saved.seats, saved.practice, agents)
+        session.version = saved.changes
+        return session
+
+
+_BUILT_IN = Agents()
+
+
+def _hash(*parts: str) -> int:
+    """A number from texts, which reveals nothing about them."""
+    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=16).digest(), "little")

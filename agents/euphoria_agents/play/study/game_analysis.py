@@ -1,0 +1,239 @@
+"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from euphoria_agents.files import append_line, check_writable, read_text
+from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.tournament import check_counts, sources
+from euphoria_agents.play.study.decision_analysis import Judge, Judged
+from euphoria_agents.record_steps import Replayed
+from euphoria_agents.validation import checked
+from euphoria_env.engine.tape import KINDS
+from euphoria_env.json_reader import read_json, shown
+from euphoria_env.record import record_lines
+
+ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
+DIGITS = 5  # of everything that is a chance
+
+Entry = dict[str, Any]
+
+
+class Analysis:
+    """The analysis of a recorded game by an agent.
+
+    Args:
+        record: the text of the record.
+        spec: of the agent, as for `euphoria_agents.load`.
+        seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
+
+    Attributes:
+        header: all that the entries depend on; see docs/study.md.
+        players, decisions: the numbers of them in the game.
+
+    Raises:
+        ValueError: the record, the spec or the seed is wrong.
+    """
+
+    def __init__(self, record: str, spec: str, seed: int = 0) -> None:
+        check_counts(seed=seed)
+        self._judge = Judge(record, spec, seed)
+        game, agent = self._judge.game, self._judge.agent
+        self.players, self.decisions = game.rules.num_players, len(game.played)
+        budget = getattr(agent, "budget", None)
+        self.header = {
+            **about(record, game),
+            "agent": spec,
+            "sources": sources((spec,)),
+            "budget": None if budget is None else str(budget),
+            "seed": seed,
+        }
+
+    def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
+        """Yields the entries from decision `first` on, in order; the same for any number of processes.
+
+        An entry needs the judgement of the next decision. Closing the iterator, or an interrupt, ends the work. More than one
+        process can only be used from the main thread.
+
+        Raises:
+            ValueError: fewer than one process. An error raised by the agent gets a note that names it.
+        """
+        check_counts(processes=processes)
+        before: Judged | None = None
+        for ply, judged in enumerate(self._judged(first, processes), first):
+            if before is not None:
+                yield self._entry(ply - 1, before, judged.seats)
+            before = judged
+        if before is not None:
+            yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
+
+    def _judged(self, first: int, processes: int) -> Iterator[Judged]:
+        """The judgement of each decision, in order; the first one in this process, which compiles before others begin."""
+        if first < self.decisions:
+            yield self._judge(first)
+        due, early = first + 1, dict[int, Judged]()
+        with closing(in_processes(self._judge, range(due, self.decisions), processes)) as others:
+            for ply, judged in others:
+                early[ply] = judged
+                while due in early:
+                    yield early.pop(due)
+                    due += 1
+
+    def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
+        """The entry of a decision; `after`: the chances by seat before the next one."""
+        luck: list[float] | None = None
+        chance = self._judge.game.by_chance(ply)
+        if not chance:
+            luck = [0.0] * self.players
+        elif after is not None and judged.expected is not None:
+            luck = [one - other for one, other in zip(after, judged.expected, strict=True)]
+        return {
+            "ply": ply,
+            "player": self._judge.game.mover(ply),
+            "played": self._judge.game.played[ply],
+            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judged.moves],
+            "values": None if judged.seats is None else [_rounded(chance) for chance in judged.seats],
+            "regret": _rounded(judged.regret),
+            "luck": None if luck is None or judged.seats is None else [_rounded(change) for change in luck],
+            "chance": [[kind, player] for kind, player in chance],
+        }
+
+    def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
+        """Yields all entries: those that a file has, then the missing ones, each written to it before it is yielded.
+
+        A torn last line is removed from the file. An interrupt loses the unfinished work of the processes and one entry more.
+
+        Raises:
+            ValueError: the file is damaged, or of another analysis; says where, or what differs. It is left as it is.
+            OSError: it cannot be read or written.
+        """
+        path = Path(path)
+        check_writable(path)
+        whole, found = self._read(path)
+        if path.exists() and path.stat().st_size > whole:
+            os.truncate(path, whole)
+        if not whole:
+            append_line(path, json.dumps(self.header))
+        yield from found
+        for entry in self.entries(len(found), processes):
+            append_line(path, json.dumps(entry))
+            yield entry
+
+    def _read(self, path: Path) -> tuple[int, list[Entry]]:
+        """The number of bytes of a file that are whole lines, and the entries in them."""
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        if not lines:
+            if not json.dumps(self.header).encode().startswith(torn):
+                raise ValueError(f"{path} is not an analysis of this project")
+            return 0, []
+        try:
+            check_header(read_json(lines[0].decode()), self.header)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        return sum(map(len, lines)), _entries(path, lines[1:], self._judge.game)
+
+
+def about(record: str, game: Replayed) -> dict[str, Any]:
+    """The part of the header of an analysis that describes the record; `game`: at its end."""
+    lines = "\n".join(line for _, line in record_lines(record))
+    return {
+        "format": ANALYSIS_FORMAT,
+        "version": ANALYSIS_VERSION,
+        "record": hashlib.blake2b(lines.encode(), digest_size=16).hexdigest(),
+        "fingerprint": game.fingerprint(),
+        "players": game.rules.num_players,
+        "decisions": len(game.played),
+    }
+
+
+def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
+    """The entries in the file of an analysis of this record by any agent, finished or not.
+
+    Raises:
+        ValueError: the file is damaged, or of another record; says where, or what differs.
+    """
+    lines = read_text(path).encode().splitlines(keepends=True)
+    lines = lines[:-1] if lines and not lines[-1].endswith(b"\n") else lines
+    try:
+        header, wanted = read_json(lines[0].decode() if lines else "null"), about(record, game)
+        check_header({key: header.get(key) for key in wanted} if isinstance(header, dict) else header, wanted)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return _entries(path, lines[1:], game)
+
+
+def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
+    """The entries in whole lines of a file, checked against the game."""
+    if len(lines) > len(game.played):
+        raise ValueError(f"{path} has {len(lines)} entries, but the game only {len(game.played)} decisions")
+    found = []
+    for ply, line in enumerate(lines):
+        try:
+            found.append(check_entry(read_json(line.decode()), ply, game.played[ply], game.rules.num_players))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {ply + 2}: {error}") from error
+    return found
+
+
+def check_header(found: Any, wanted: dict[str, Any]) -> None:
+    """Refuses the header of another analysis.
+
+    Raises:
+        ValueError: names what differs.
+    """
+    if not isinstance(found, dict) or found.get("format") != ANALYSIS_FORMAT:
+        raise ValueError("not an analysis of this project")
+    differ = [key for key in dict.fromkeys([*wanted, *found]) if found.get(key) != wanted.get(key)]
+    if differ:
+        told = (f"{key} is {shown(found.get(key))} there and {shown(wanted.get(key))} here" for key in differ)
+        raise ValueError(f"it is of another analysis: {'; '.join(told)}")
+
+
+Chance = Annotated[float, Meta(ge=0, le=1)]
+Change = Annotated[float, Meta(ge=-1, le=1)]
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """An entry in a file; see `Analysis._entry`."""
+
+    ply: Natural
+    player: Annotated[int, Meta(ge=0, le=5)]
+    played: Natural
+    moves: list[tuple[Annotated[int, Meta(ge=0, le=2**15)], Chance | None, Natural | None, Chance | None]]
+    values: list[Chance] | None = None
+    regret: Chance | None = None
+    luck: list[Change] | None = None
+    chance: list[tuple[Literal[KINDS], Annotated[int, Meta(ge=-1, le=5)]]] = []  # type: ignore[valid-type]
+
+
+def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
+    """An entry from a file, checked against its decision and the number of players.
+
+    Raises:
+        ValueError: names the key that is wrong.
+    """
+    found = checked(entry, SavedEntry)
+    if (found.ply, found.played) != (ply, played) or found.player >= players:
+        raise ValueError(f"ply, played, player must be {ply}, {played} and less than {players}")
+    for name, chances in (("values", found.values), ("luck", found.luck)):
+        if chances is not None and len(chances) != players:
+            raise ValueError(f"{name} must have {players} entries")
+    given: Entry = entry
+    return given
+
+
+def _rounded(chance: float | None) -> float | None:
+    """A chance as files have it; never -0.0."""
+    return None if chance is None else round(chance, DIGITS) + 0.0

@@ -1,0 +1,48 @@
+"""Whether a decision may be taken back: not if anything was drawn after it, or shown to anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from euphoria_env import Game
+from euphoria_env.board import FIRST_ARTIFACT, KNOWLEDGE_ITEM
+from euphoria_env.event_kinds import KIND_ROWS, EventKind
+from euphoria_env.events import Event
+
+_SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, EventKind.DILEMMA)  # a card, or that there is none
+
+
+def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> bool:
+    """Whether a decision taught its player nothing and showed no card.
+
+    The answer follows from what everybody sees, so it reveals nothing (R19).
+
+    Args:
+        before, after: the game around the decision.
+        events: what happened in between, as everybody may know it.
+    """
+    return not any(map(_tells, events)) and _plainly_goes_on(before, after)
+
+
+def _tells(event: Event) -> bool:
+    """Whether something was drawn or rolled, a card was shown, or an artifact card changed hands."""
+    row = KIND_ROWS[EventKind(event.kind)]
+    return bool(row.outcome) or event.kind in _SHOWING or (row.a == "item" and FIRST_ARTIFACT <= event.a < KNOWLEDGE_ITEM)
+
+
+def _plainly_goes_on(before: Game, after: Game) -> bool:
+    """Whether the same player is asked again, or the next one what to do: other questions would reveal the cards of others."""
+    if after.over or after.truncated or _offered(before, after):
+        return False
+    if after.turn == before.turn:
+        return after.player == before.player
+    return after.turn == before.turn + 1 and after.deciding == "open"
+
+
+def _offered(before: Game, after: Game) -> bool:
+    """Whether something was said in a trade: the partner knows of it, and a refusal tells what the partner lacks (R15.2)."""
+    if before.deciding == "trade":
+        return True
+    then, now = before.states[0], after.states[0]
+    begun = after.turn == before.turn and now["offers"] != then["offers"]
+    return bool(begun and (after.deciding != "trade" or now["chosen"].any()))

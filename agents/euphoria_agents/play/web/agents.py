@@ -1,0 +1,88 @@
+"""Loads and asks the agents of a server, fairly between clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from euphoria_agents.play import Agents, Session
+from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.limits import Limit, Limits
+from euphoria_agents.play.web.queueing import FairQueue, in_thread
+from euphoria_agents.players.search.searcher import read_budget
+from euphoria_env.agent_protocol import AgentFailed
+
+T = TypeVar("T")
+MAX_SIMULATIONS, MAX_SECONDS = 10_000, 10.0  # per decision
+ADVISER = "mcts:4000:ppo"  # gives hints; a number of simulations, so that equal knowledge gives equal hints
+
+
+class AgentService:
+    """The agents of a server: one question at a time for each spec, and a few together.
+
+    Args:
+        pool: makes and keeps the agents; it knows those of the user's own, with which the server was started.
+        offered: the specs in the forms, the default first.
+        limits: how many agents think at once, and how many hints wait.
+    """
+
+    def __init__(self, pool: Agents, offered: list[str], limits: Limits) -> None:
+        self.pool, self.offered = pool, offered
+        self._max_hints = limits.waiting.per_client
+        self.thinking = FairQueue(limits.thinking)
+        self._by_spec: dict[str, FairQueue] = {}
+
+    async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None) -> T:
+        """The result of `question`, which asks an agent, in a thread. If the caller is cancelled, the agent is stopped.
+
+        Raises:
+            Refused: `most` questions of this client wait for the agent already.
+        """
+        queue = self._by_spec.setdefault(spec, FairQueue(Limit(1, 1)))
+        try:
+            async with queue.slot(client, most), self.thinking.slot(client):
+                return await in_thread(question, partial(self.pool.stop, spec))
+        finally:
+            if queue.idle:
+                self._by_spec.pop(spec, None)
+
+    async def check(self, spec: str, client: str = "") -> None:
+        """Loads an agent, if clients may use it.
+
+        Raises:
+            ValueError: they may not, or it cannot be loaded.
+            Refused: its process fails (503).
+        """
+        if spec in self.pool:
+            return
+        if spec not in (*self.offered, *self.pool.allowed):
+            check_budget(spec)
+        try:
+            await self.ask(spec, client, lambda: self.pool.check(spec))
+        except AgentFailed as error:  # it has seen nothing of a game that its message could reveal
+            raise Refused(503, str(error)) from None
+
+    async def hint(self, session: Session, seat: int, spec: str, client: str, decision: int | None = None) -> Any:
+        """An agent's opinion of the decision of a seat; raises as `check` and `Session.hint`.
+
+        Raises:
+            Refused: too many hints of this agent wait for the same client (503).
+        """
+        await self.check(spec, client)
+        return await self.ask(spec, client, lambda: session.hint(seat, spec, decision), self._max_hints)
+
+
+def check_budget(spec: str) -> None:
+    """Refuses a built-in agent that would think for too long.
+
+    Raises:
+        ValueError: its budget is too big, or malformed.
+    """
+    kind, _, rest = spec.partition(":")
+    number = rest.partition(":")[0]
+    budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None
+    if budget is not None and budget.seconds * budget.threads > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
+        raise ValueError(
+            f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s of all threads"
+        )

@@ -1,0 +1,147 @@
+"""The server as an ASGI application: guard, pages, endpoints."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from euphoria_agents.play import Agents
+from euphoria_agents.play.web import endpoints, games, positions, studies
+from euphoria_agents.play.web.agents import AgentService
+from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
+from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
+from euphoria_agents.play.web.errors import STATUS, Refused, expected_error, not_found, unexpected_error
+from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
+from euphoria_agents.play.web.limits import Limits
+from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, STARTER, VIEWER
+from euphoria_agents.play.web.registry import GameRegistry
+from euphoria_agents.play.web.store import Store
+from euphoria_env.json_reader import Json
+
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAGES = {
+    "/": "home.html",
+    "/play/{game}": "play.html",
+    "/study/{study}": "study.html",
+    "/edit": "edit.html",
+    "/help": "help.html",
+}
+AGENTS = {  # offered, the default first
+    "ppo": "hard: the trained player",
+    "mcts:200:ppo": "very hard: the trained player, searching",
+    "mcts:1000:ppo": "hardest: the trained player, searching longer",
+    "greedy": "medium: looks one decision ahead",
+    "weights": "easy: plays by fixed weights",
+    "random": "very easy: plays at random",
+}
+
+
+def make_app(
+    store: Store, allowed: Collection[str] = (), hosts: Collection[str] = LOCAL_HOSTS, limits: Limits | None = None
+) -> Starlette:
+    """The server as an ASGI application. `app.state` has its `registry` of games, its `studies`, `endpoints` and `limits`.
+
+    Args:
+        store: where everything is kept.
+        allowed: specs of the user's own agents, which clients may use.
+        hosts: the names of this server.
+        limits: of what clients may use; None: the default ones.
+    """
+    limits = limits or Limits()
+    offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
+    agents = AgentService(Agents(allowed, limits.agents, limits.seconds, limits.first_seconds), list(offered), limits)
+    registry = GameRegistry(store, agents, limits)
+    all_studies = studies.StudyEndpoints(registry)
+    table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, facts(offered))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        first = asyncio.create_task(agents.check(agents.offered[0]))  # most games use it, and it takes a second to load
+        yield
+        first.cancel()
+        registry.close()
+        all_studies.jobs.close()
+
+    finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
+    app = Starlette(
+        routes=[*_pages(), *(endpoints.route(one, registry, finders) for one in table)],
+        middleware=[Middleware(Guard, hosts=hosts), Middleware(GZipMiddleware, compresslevel=4)],
+        exception_handlers={**dict.fromkeys(STATUS, expected_error), HTTPException: not_found, Exception: unexpected_error},
+        lifespan=lifespan,
+    )
+    app.state.registry, app.state.studies, app.state.endpoints, app.state.limits = registry, all_studies, table, limits
+    return app
+
+
+def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Json) -> list[Endpoint]:
+    """Every endpoint with its permission and the type of its body. Anybody who knows the name of a study may look at it."""
+
+    async def all_facts(_: RequestContext) -> Json:
+        return facts
+
+    a_game, a_study = (f"{PATHS[kind]}/{{{kind}}}" for kind in ("game", "study"))
+    at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
+    return [
+        Endpoint("GET", "/api/facts", ANYBODY, all_facts),
+        Endpoint("GET", "/api/games", ANYBODY, game.list),
+        Endpoint("POST", "/api/games", ANYBODY, game.make, games.NewGame),
+        Endpoint("DELETE", a_game, OWNER, game.delete, reads=False),
+        Endpoint("POST", f"{a_game}/sit", ANYBODY, game.sit, games.Sit),
+        Endpoint("GET", f"{a_game}/view", VIEWER, game.view, games.ViewQuery),
+        Endpoint("POST", f"{a_game}/moves", SEATED, game.move, games.MoveBody),
+        Endpoint("POST", f"{a_game}/undo", SEATED, game.undo, games.Decide),
+        Endpoint("POST", f"{a_game}/hint", SEATED, game.hint, games.Hint),
+        Endpoint("POST", f"{a_game}/pace", MEMBER, game.pace, games.SetPace),
+        Endpoint("POST", f"{a_game}/step", MEMBER, game.step),
+        Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
+        Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
+        Endpoint("GET", f"{a_game}/record", ENDED, game.record),
+        Endpoint("GET", f"{a_game}/why", ENDED, game.why, games.Past),
+        Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
+        Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
+        Endpoint("GET", a_study, ANYBODY, study.overview),
+        Endpoint("DELETE", a_study, OWNER, study.delete, reads=False),
+        Endpoint("GET", at, ANYBODY, study.at, SeatQuery),
+        Endpoint("POST", at, ANYBODY, study.opinion, studies.SpecBody),
+        Endpoint("GET", f"{at}/position", ANYBODY, study.position),
+        Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.AnalysisQuery),
+        Endpoint("GET", analyses, ANYBODY, study.analysis, studies.AnalysisQuery),
+        Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
+        Endpoint("DELETE", analyses, STARTER, study.cancel, studies.SpecBody),
+        Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.AnalysisQuery),
+        Endpoint("POST", "/api/positions/new", ANYBODY, positions.new_position, positions.NewPosition),
+        Endpoint("POST", "/api/positions/check", ANYBODY, positions.check_position, positions.CheckPosition),
+    ]
+
+
+def _pages() -> list[Route]:
+    """The routes of the pages and of their static files."""
+    files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
+    files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
+
+    def send(name: str) -> Response:
+        return Response(files[name], media_type=TYPES[Path(name).suffix])
+
+    def page(name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(_: Request) -> Response:
+            return send(name)
+
+        return answer
+
+    async def static(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in files or name.endswith(".html"):
+            raise Refused(404, "there is nothing at this address")
+        return send(name)
+
+    return [*(Route(path, page(name)) for path, name in PAGES.items()), Route("/static/{name}", static)]

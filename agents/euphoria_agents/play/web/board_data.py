@@ -1,0 +1,110 @@
+"""The public data for the pages: the printed board, cards in words, symbols and colours, options of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from euphoria_agents.play import AGENT_NAMES
+from euphoria_env import Rules, words
+from euphoria_env.board import (
+    AREAS,
+    ARTIFACTS,
+    FACTIONS,
+    GOODS,
+    MARKETS,
+    MAX_PLAYERS,
+    SPACES,
+    TERRITORIES,
+    TUNNEL_ENDS,
+    TUNNELS,
+)
+from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.events import KINDS, NAMES
+from euphoria_env.render.board import places
+from euphoria_env.render.symbols import die, symbols
+from euphoria_env.render.theme import PAGE, variables
+from euphoria_env.render.view import REGION_NAMES
+from euphoria_env.rules import OPTIONS
+from euphoria_env.words import title
+
+STATIC = Path(__file__).parent / "static"
+_TITLES = {
+    **dict.fromkeys(TUNNELS, "Tunnel"),
+    **dict.fromkeys(TUNNEL_ENDS, "Tunnel end"),
+    "tank_energy": "Tank, by energy",
+    "tank_water": "Tank, by water",
+}
+
+
+def facts(agents: Mapping[str, str]) -> dict[str, Any]:
+    """The public data as JSON.
+
+    Args:
+        agents: the specs in the forms, each with a description.
+    """
+    return {
+        "agents": list(agents),
+        "agent_words": agents,
+        "agent_names": AGENT_NAMES,
+        "events": {"kinds": KINDS, "names": NAMES},
+        "places": places(),
+        "goods": GOODS,
+        "artifacts": ARTIFACTS,
+        "regions": [_region(k) for k in range(len(FACTIONS))],
+        "spaces": {name: {"title": _TITLES.get(name) or title(name), "words": words.space_words(name)} for name in SPACES},
+        "tiles": {name: {"title": title(name), "words": words.tile_words(name)} for name in TILES},
+        "recruits": {
+            name: {"title": title(name), "faction": FACTIONS[FACTION_OF[k]], "words": words.recruit_words(name)}
+            for k, name in enumerate(RECRUIT_NAMES)
+        },
+        "dilemmas": {name: words.dilemma_words(name) for name in ARTIFACTS},
+        "rules": dict(_options()),
+    }
+
+
+def _region(k: int) -> dict[str, Any]:
+    return {
+        "faction": FACTIONS[k],
+        "title": REGION_NAMES[k],
+        "area": AREAS[k],
+        "territory": TERRITORIES[k],
+        "tunnel": TUNNELS[k] if k < len(TUNNELS) else None,
+        "markets": MARKETS[2 * k : 2 * k + 2],
+    }
+
+
+def _options() -> Any:
+    """The options that a form offers; the number of players is that of the seats, and lists of cards are for the API alone."""
+    for name, option in OPTIONS.items():
+        value = getattr(Rules(), name)
+        if option.kind is bool:
+            yield name, {"type": "flag", "help": option.help, "value": value}
+        elif option.kind is int and name != "num_players":
+            yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
+
+
+def symbol_sprite() -> str:
+    """The symbols of the drawing, to `<use>`; see `render.symbols`."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{symbols(PAGE)}</svg>'
+
+
+def page_icon() -> str:
+    """A die."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{die(1, 5, "dark")}</svg>'
+
+
+def colours() -> str:
+    """The colours of both themes as CSS, and those of seats and regions as classes; the visitor's choice comes first."""
+    light = variables("light")
+    lines = [
+        f":root {{ color-scheme: dark; {variables('dark')} }}",
+        f':root[data-theme="light"] {{ color-scheme: light; {light} }}',
+        f'@media (prefers-color-scheme: light) {{ :root:not([data-theme="dark"]) {{ color-scheme: light; {light} }} }}',
+    ]
+    for k in range(MAX_PLAYERS):
+        lines.append(f".seat{k} {{ {' '.join(f'--seat{part}: var(--seat-{k}{part});' for part in ('', '-ink', '-line'))} }}")
+    lines += [f".{name} {{ --region: var(--{name}); --region-cell: var(--{name}-cell); }}" for name in FACTIONS]
+    return "\n".join(lines) + "\n"

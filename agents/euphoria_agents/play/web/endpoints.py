@@ -1,0 +1,192 @@
+"""Endpoints: each declares who may call it, and the type of its body. Both are checked here and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.limits import MAX_BODY
+from euphoria_agents.play.web.permissions import Permission, held_seats
+from euphoria_agents.play.web.queueing import in_thread, until_disconnect
+from euphoria_agents.play.web.registry import GameRegistry
+from euphoria_agents.play.web.store import HOST
+from euphoria_agents.validation import checked, decoded
+from euphoria_env.json_reader import Json
+
+T = TypeVar("T")
+Finder = Callable[[str, str], Awaitable[Any]]  # finds a game or study by its name, for a client
+
+MAX_DEPTH = 32  # of nested JSON
+
+Spec = Annotated[str, Meta(min_length=1, max_length=100)]
+SeatNumber = Annotated[int, Meta(ge=0, le=5)]
+Version = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """An empty body, and the base of all others."""
+
+
+class Query(msgspec.Struct):
+    """The query of a GET request; unknown keys are ignored."""
+
+
+class SeatQuery(Query):
+    """The seat whose view is shown; None: the view of everybody."""
+
+    seat: SeatNumber | None = None
+
+
+@dataclass
+class RequestContext:
+    """A request whose body has been read.
+
+    Attributes:
+        request: as it came.
+        body: of the type of the endpoint; of a GET its query.
+        endpoint: which is called.
+        registry: the games of the server, its store and its threads.
+        kind, name: "game" or "study", and which; empty if the request is about neither.
+        item: this game (`RunningGame`) or study; None if the endpoint does without.
+        held: the seats whose tokens the request has, `HOST` among them; nobody holds the seat of an agent.
+    """
+
+    request: Request
+    body: Any
+    endpoint: Endpoint
+    registry: GameRegistry
+    kind: str = ""
+    name: str = ""
+    item: Any = None
+    held: frozenset[int] = frozenset()
+
+    async def check_permission(self) -> None:
+        """Finds out which seats are held now, and whether the endpoint may be called; again after anything that takes long.
+
+        Raises:
+            Refused: it may not (403).
+        """
+        if self.kind:
+            hashes = await in_thread(lambda: self.registry.store.hashes(self.name))
+            held = held_seats(hashes, self.name, self.request.cookies)
+            session = getattr(self.item, "session", None)
+            self.held = frozenset(held if session is None else held & {HOST, *session.people})
+        permission = self.endpoint.permission
+        if not permission.allows(self):
+            raise Refused(403, permission.refusal.format(seat=self.seat, kind=self.kind))
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Runs `work` in a thread, once nobody else uses the item and a slot is free for this client."""
+        async with getattr(self.item, "lock", None) or nullcontext(), self.registry.working.slot(self.client):
+            return await in_thread(work)
+
+    @property
+    def seat(self) -> int | None:
+        """The seat in the body."""
+        return getattr(self.body, "seat", None)
+
+    @property
+    def host(self) -> bool:
+        """Whether the item was made by this client."""
+        return HOST in self.held
+
+    @property
+    def client(self) -> str:
+        """The address from which the request came."""
+        return self.request.client.host if self.request.client else ""
+
+
+class Endpoint(NamedTuple):
+    """An endpoint.
+
+    Attributes:
+        permission: who may call it.
+        handler: returns a response, or what is sent as JSON; a plain function is called in a thread.
+        body: the type of the body; of a GET, that of its query.
+        reads: whether the game or study is loaded; a damaged one can still be deleted.
+    """
+
+    method: str
+    path: str
+    permission: Permission
+    handler: Callable[[RequestContext], Awaitable[Response | Json] | Response | Json]
+    body: type[msgspec.Struct] = Body
+    reads: bool = True
+
+
+def route(endpoint: Endpoint, registry: GameRegistry, finders: Mapping[str, Finder]) -> Route:
+    """The route of an endpoint, behind its checks; `finders` load games and studies, and raise `Refused` if there is none."""
+
+    async def answer(request: Request) -> Response:
+        body = await _read_body(request, endpoint.body, registry.limits.body_seconds)
+        return await until_disconnect(request, respond(RequestContext(request, body, endpoint, registry)))
+
+    async def respond(context: RequestContext) -> Response:
+        for kind, find in finders.items():
+            if name := context.request.path_params.get(kind) or getattr(context.body, kind, None):
+                context.kind, context.name = kind, name
+                if endpoint.reads:
+                    context.item = await find(name, context.client)
+                elif not await in_thread(lambda: registry.store.exists(context.kind, context.name)):
+                    raise Refused(404, f"there is no such {kind}")
+        session = getattr(context.item, "session", None)
+        if session is not None and context.seat is not None and context.seat >= len(session.seats):
+            raise Refused(422, f"seat must be a number from 0 to {len(session.seats) - 1}")
+        await context.check_permission()
+        handler: Any = endpoint.handler
+        if inspect.iscoroutinefunction(handler):
+            return as_response(await handler(context))
+        return await context.run(lambda: as_response(handler(context)))
+
+    return Route(endpoint.path, answer, methods=[endpoint.method])
+
+
+def as_response(found: Any, status: int = 200) -> Response:
+    """The response with some data as JSON, dataclasses and msgspec's structs among them; a response stays as it is."""
+    if isinstance(found, Response):
+        return found
+    return Response(msgspec.json.encode(found), status, media_type="application/json")
+
+
+async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
+    """The body of a request; of a GET its query.
+
+    Raises:
+        Refused: it is too long (413), comes too slowly (408), or is nested too deep (422).
+        ValueError: it is not JSON, or not of this type.
+    """
+    if request.method in ("GET", "HEAD"):
+        return checked(dict(request.query_params), kind, strict=False) if issubclass(kind, Query) else None
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise Refused(413, f"a message has at most {MAX_BODY:,} bytes")
+    except TimeoutError:
+        raise Refused(408, f"the message did not come within {seconds:g} seconds") from None
+    return await in_thread(lambda: _parsed(bytes(body), kind))
+
+
+def _parsed(body: bytes, kind: type[msgspec.Struct]) -> Any:
+    value = decoded(body, Any, "the message")
+    if _deeper(value, MAX_DEPTH):
+        raise Refused(422, f"the message is nested deeper than {MAX_DEPTH} levels")
+    return checked(value, kind)
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_deeper(one, levels - 1) for one in inner)

@@ -1,0 +1,57 @@
+"""The errors that the server answers with, each with its status."""
+
+from __future__ import annotations
+
+import logging
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from euphoria_agents.play import PlayerFailed, Stale, WrongSeat
+from euphoria_agents.play.web.store import CannotSave, Damaged
+
+LOG = logging.getLogger("euphoria_agents.web")
+
+
+class Refused(Exception):
+    """A request that is answered with a status and a sentence."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+# The status of each error whose text the client reads; the first class that fits counts.
+STATUS: dict[type[Exception], int] = {
+    Refused: 0,
+    Stale: 409,
+    WrongSeat: 409,
+    ValueError: 422,
+    Damaged: 500,
+    PlayerFailed: 503,
+    CannotSave: 507,
+}
+
+
+def error_response(status: int, message: str) -> JSONResponse:
+    """The answer to a refused request."""
+    return JSONResponse({"error": message}, status)
+
+
+async def expected_error(_: Request, error: Exception) -> Response:
+    """Starlette's handler of the errors in `STATUS`."""
+    if isinstance(error, PlayerFailed | Damaged):
+        LOG.warning("%s", error, exc_info=error)
+    status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
+    return error_response(getattr(error, "status", status), str(error))
+
+
+async def unexpected_error(_: Request, error: Exception) -> Response:
+    """Starlette's handler of all other errors: the log has them; the client learns nothing of them."""
+    return error_response(500, "the server made a mistake; its log says which")
+
+
+async def not_found(_: Request, error: Exception) -> Response:
+    """Starlette's handler of unknown addresses and methods."""
+    status = getattr(error, "status_code", 404)
+    return error_response(status, "no such method here" if status == 405 else "there is nothing at this address")

@@ -1,0 +1,355 @@
+"""Games over HTTP: what seats see and do."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
+from euphoria_agents.play.seats import told_apart
+from euphoria_agents.play.study.stars import stars_by_source
+from euphoria_agents.play.web.agents import ADVISER
+from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
+from euphoria_agents.play.web.errors import Refused, error_response
+from euphoria_agents.play.web.permissions import give, new_tokens, token_matches
+from euphoria_agents.play.web.queueing import in_thread
+from euphoria_agents.play.web.registry import GameRegistry
+from euphoria_agents.play.web.running_game import RunningGame
+from euphoria_agents.play.web.store import HOST
+from euphoria_agents.play.web.studies import Start, StudyEndpoints, branch
+from euphoria_env import Game, Rules, words
+from euphoria_env.json_reader import Json
+from euphoria_env.render.board import board_fragment
+
+DEFAULT_RULES = Rules().to_dict()
+LISTED = 50  # games in the list
+LOGGED = 40  # lines of the log in a view
+MAX_MOVES = 64  # in one request
+HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
+STREAM = "text/event-stream"
+SAME_VERSION = "event: same\n"
+
+Pace = Annotated[float, Meta(ge=0, le=60)]
+
+
+class NewSeat(Seat, frozen=True, forbid_unknown_fields=True):
+    """A seat of a new game; `here`: of a person at the screen that makes it."""
+
+    here: bool = False
+
+
+class NewGame(Body):
+    """A new game by its rules, from a position, or from a decision of a study."""
+
+    seats: list[NewSeat]
+    practice: bool = False
+    pace: Pace | None = 0.5
+    rules: dict[str, Any] | None = None
+    position: Any = None
+    start: Start | None = None
+
+    def __post_init__(self) -> None:
+        if sum(way is not None for way in (self.rules, self.position, self.start)) > 1:
+            raise ValueError("a game is made of rules, of a position or of a decision of a study, which have their own")
+
+
+class Sit(Body):
+    """The token of a seat link."""
+
+    token: str
+
+
+class ViewQuery(SeatQuery):
+    """The view to be shown; `decision`: the game as it was before a decision that was made."""
+
+    log: str = ""
+    decision: Version | None = None
+
+
+class Decide(Body):
+    """The decision of a seat, as it was seen."""
+
+    seat: SeatNumber
+    version: Version
+
+
+class MoveBody(Decide):
+    """A move, in notation or as an id; `then`: further ones of the same seat, which are played with it or not at all."""
+
+    action: int | str
+    then: Annotated[list[int | str], Meta(max_length=MAX_MOVES)] = []
+
+
+class Hint(Decide):
+    """The agent that is asked for a hint; None: `ADVISER`."""
+
+    spec: Spec | None = None
+
+
+class Past(Query):
+    """A decision that was made."""
+
+    decision: Version | None = None
+
+
+class HandOver(Body):
+    """A seat for an agent, or for a person (`spec`: None), who gets a new link."""
+
+    seat: SeatNumber
+    spec: Spec | None
+
+
+class SetPace(Body):
+    """Seconds between the moves of agents; None: each waits for a step."""
+
+    pace: Pace | None
+
+
+class GameEndpoints:
+    """The endpoints of games.
+
+    Args:
+        registry: the games.
+        studies: from which games may branch off.
+    """
+
+    def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
+        self.registry, self.agents, self.studies = registry, registry.agents, studies
+
+    async def list(self, _: RequestContext) -> Json:
+        """The public summaries of the games that changed last, and the names of those among them that are damaged."""
+        found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
+        return {"games": found, "damaged": damaged}
+
+    async def make(self, context: RequestContext) -> Response:
+        """Makes a game. The answer has cookies for the seats "here", and links for those of other people."""
+        body: NewGame = context.body
+        seats = [Seat(one.name, one.spec) for one in told_apart(body.seats)]
+        for seat in seats:
+            if seat.spec is not None:
+                await self.agents.check(seat.spec, context.client)
+        start = await self._start(body, context.client)
+        session = await context.run(lambda: Session.of(start(), seats, body.practice, self.agents.pool))
+        name, tokens = await self.registry.open(session, body.pace, context.client)
+        here = [k for k in session.people if body.seats[k].here]
+        answer = as_response({"id": name, "links": _links(tokens, [k for k in session.people if k not in here])}, 201)
+        return give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
+
+    async def _start(self, body: NewGame, client: str) -> Callable[[], Game]:
+        """A function that makes the game as it begins."""
+        if body.position is not None:
+            return lambda: Game.from_dict(body.position)
+        if body.start is not None:
+            study, ply = await self.studies.find(body.start.study, client), body.start.ply
+            return lambda: branch(study, ply)
+        return lambda: Game(Rules.from_dict({**(body.rules or {}), "num_players": len(body.seats)}), secrets.randbits(63))
+
+    def sit(self, context: RequestContext) -> Response:
+        """Turns the token of a seat link into a cookie."""
+        token, free = context.body.token, {HOST, *context.item.session.people}
+        for seat, kept in self.registry.store.hashes(context.name).items():
+            if seat in free and token_matches(kept, token):
+                return give(as_response({"seat": seat}), "game", context.name, {seat: token})
+        raise Refused(403, "this link opens no seat of this game")
+
+    async def delete(self, context: RequestContext) -> Json:
+        """Deletes a game."""
+        await self.registry.delete(context.name)
+        return {}
+
+    def view(self, context: RequestContext) -> Json:
+        """The view of a seat, or of everybody."""
+        body: ViewQuery = context.body
+        if body.decision is None:
+            return _view(context, body.log == "all")
+        session: Session = context.item.session
+        decision = _checked_decision(session, body.decision)
+        return {"decision": decision, "decisions": session.decisions, **_board(session, body.seat, decision)}
+
+    async def move(self, context: RequestContext) -> Json:
+        """Plays a move of a seat."""
+        body: MoveBody = context.body
+        if body.then:
+            return await _change(context, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
+        return await _change(context, lambda game: game.play(body.seat, body.action, body.version))
+
+    async def undo(self, context: RequestContext) -> Json:
+        """Takes back the last decision of a seat."""
+        body: Decide = context.body
+
+        def take_back(session: Session) -> None:
+            if not session.can_undo(body.seat):
+                raise Refused(409, CANNOT_UNDO)
+            session.undo(body.seat, body.version)
+
+        return await _change(context, take_back)
+
+    async def hint(self, context: RequestContext) -> Any:
+        """An agent's opinion of the decision of a seat, from what this seat may know."""
+        body: Hint = context.body
+        session = await context.run(lambda: context.item.session.clone())
+        if body.version != session.version or session.over or session.player != body.seat:
+            raise Refused(409, "this is not your decision now; look again")
+        opinion = await self.agents.hint(session, body.seat, body.spec or ADVISER, context.client)
+        await context.check_permission()
+        return opinion
+
+    async def why(self, context: RequestContext) -> Any:
+        """The opinion of the agent that made a decision, with the moves in words."""
+        session = await context.run(lambda: context.item.session.clone())
+        decision = _checked_decision(session, session.decisions if context.body.decision is None else context.body.decision)
+        seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
+        spec = session.seats[seat].spec if seat >= 0 else None
+        if spec is None:
+            raise Refused(409, "no agent made this decision")
+        opinion = await self.agents.hint(session, seat, spec, context.client, decision)
+        return {**opinion, "seat": seat, "action": action, "texts": await context.run(lambda: _move_texts(session, decision))}
+
+    async def hand_over(self, context: RequestContext) -> Json:
+        """Gives a seat to an agent, or to a person, who gets a link that only whoever made the game can give away."""
+        body: HandOver = context.body
+        if body.spec is not None:
+            await self.agents.check(body.spec, context.client)
+            context.item = await self.registry.game(context.name, context.client)  # it may have left the memory meanwhile
+        elif not context.host:
+            raise Refused(403, "only whoever made this game may give a seat to a person")
+        before = context.item.session.seats[body.seat]
+        await context.check_permission()  # the seat may have been taken away meanwhile
+
+        def hand_over(session: Session) -> None:
+            if session.seats[body.seat] != before:
+                raise Stale("somebody else has given this seat away; look again")
+            session.hand_over(body.seat, body.spec)
+
+        tokens = new_tokens(body.seat) if body.spec is None else {}
+        await context.item.change(hand_over, tokens)
+        return {"links": _links(tokens, tokens)}
+
+    async def pace(self, context: RequestContext) -> Json:
+        """Changes the speed of the agents."""
+        await context.item.set_pace(context.body.pace)
+        return {}
+
+    async def step(self, context: RequestContext) -> Json:
+        """Lets an agent make its move."""
+        context.item.step()
+        return {}
+
+    async def retry(self, context: RequestContext) -> Json:
+        """Asks an agent that failed once more."""
+        context.item.retry()
+        return {}
+
+    def record(self, context: RequestContext) -> Json:
+        """The whole game."""
+        return {"record": context.item.session.record()}
+
+    async def events(self, context: RequestContext) -> Response:
+        """A stream of version numbers, one whenever something is new."""
+        return Response(media_type=STREAM) if context.request.method == "HEAD" else _EventStream(context)
+
+
+class _EventStream(Response):
+    """The stream of a game, as long as there is a place for the listener."""
+
+    def __init__(self, context: RequestContext) -> None:
+        super().__init__(media_type=STREAM)
+        self._game: RunningGame = context.item
+        self._registry, self._client = context.registry, context.client
+        self._most = context.registry.limits.listeners * (2 if context.held else 1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._registry.add_listener(self._game, self._client, self._most):
+            await error_response(503, "too many listen to this game")(scope, receive, send)
+            return
+        try:
+            await StreamingResponse(_messages(self._game), media_type=STREAM)(scope, receive, send)
+        finally:
+            self._game.listeners.remove(self._client)
+
+
+async def _messages(game: RunningGame) -> AsyncIterator[str]:
+    """A message for each version; one of the kind "same" where something else is new, such as the pace."""
+    last = -1
+    while not game.closed:
+        changed, version = game.changed, game.session.version
+        yield f"{SAME_VERSION if version == last else ''}data: {version}\n\n"
+        last = version
+        while not changed.is_set():
+            try:
+                await asyncio.wait_for(changed.wait(), HEARTBEAT)
+            except TimeoutError:
+                yield ": still there\n\n"
+
+
+def _checked_decision(session: Session, decision: int) -> int:
+    if decision > session.decisions:
+        raise Refused(422, f"decision must be a number from 0 to {session.decisions}")
+    return decision
+
+
+def _move_texts(session: Session, decision: int) -> dict[int, str]:
+    """The moves of a decision that was made, in words, by their ids."""
+    game = session.game_at(decision)
+    return {move.action: move.text for move in words.legal_moves(game, game.player, session.names)}
+
+
+def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
+    return [{"seat": seat, "token": tokens[seat]} for seat in seats]
+
+
+async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Json:
+    """Changes the game; returns the new view."""
+    await context.item.change(act)
+    return await context.run(lambda: _view(context))
+
+
+def _view(context: RequestContext, whole_log: bool = False) -> Json:
+    """The view of the seat of a request, and the seats of its client."""
+    views, key = context.item.views, (context.seat, whole_log)
+    if key not in views:
+        views[key] = seat_view(context.item, *key)
+    return {**views[key], "mine": sorted(context.held - {HOST}), "host": context.host}
+
+
+def seat_view(game: RunningGame, seat: int | None, whole_log: bool) -> Json:
+    """The view of a seat as JSON: a function of what it may know."""
+    session = game.session
+    lines = session.log(seat)
+    first = 0 if whole_log else max(0, len(lines) - LOGGED)
+    return {
+        "version": session.version,
+        "seat": seat,
+        "seats": session.seats,
+        "practice": session.practice,
+        "rules": {name: value for name, value in session.rules.to_dict().items() if value != DEFAULT_RULES[name]},
+        "over": session.over,
+        "decider": None if session.over else session.player,
+        **_board(session, seat),
+        "last": session.last_space,
+        "question": session.question(seat),
+        "moves": session.moves(seat) if seat is not None else [],
+        "ways": session.ways(seat) if seat is not None else [],
+        "can_undo": seat is not None and session.can_undo(seat),
+        "decisions": session.decisions,
+        "log": lines[first:],
+        "log_from": first,
+        "events": session.events(seat, first),
+        "made": [session.made(k)[0] for k in range(first, session.decisions)],
+        "stars": stars_by_source(session.record()) if session.over else None,
+        "pace": game.pace,
+        "trouble": game.trouble,
+        "waits_for_agent": game.waits_for_agent,
+        "prepares": game.prepares,
+    }
+
+
+def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
+    view = session.view(seat, decision)
+    return {"view": view, "board": board_fragment(view, session.changed(seat, decision), names=session.names)}

@@ -1,0 +1,37 @@
+"""The limits of a server, in all and for each client; a client is an address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+DAY = 24 * 3600.0  # seconds
+MAX_BODY = 1_000_000  # bytes of a request
+
+
+class Limit(NamedTuple):
+    """How many of a kind there may be."""
+
+    in_all: int
+    per_client: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a server; times are in seconds."""
+
+    kept: dict[str, Limit] = field(default_factory=lambda: {"game": Limit(5_000, 500), "study": Limit(5_000, 500)})
+    idle: float = DAY  # without a change; then a game may be deleted to make room
+    expiry: float = 90 * DAY  # without a change; then an unfinished game is deleted
+    listeners: int = 64  # streams of one game; players of that game have as many more
+    listeners_per_client: int = 64
+    connections: Limit = Limit(1_000, 250)
+    head_seconds: float = 20.0  # in which the head of a request must arrive
+    body_seconds: float = 30.0
+    agents: int = 16  # in memory
+    first_seconds: float = 300.0  # to make an agent of the user's own, and for its first answer
+    seconds: float = 60.0  # for its further answers
+    thinking: Limit = Limit(3, 2)  # agents that think at once
+    working: Limit = Limit(16, 4)  # threads that read and draw games
+    processes: Limit = Limit(2, 1)  # that make pages
+    waiting: Limit = Limit(64, 8)  # analyses under way or waiting; per client also hints of one agent that wait

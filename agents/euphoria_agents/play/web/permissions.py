@@ -1,0 +1,85 @@
+"""Who may call an endpoint. Tokens in cookies prove who made a game or study (`HOST`), and who sits where in a game.
+
+Scripts cannot read these cookies, and browsers send them to the endpoints of their game or study alone.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.responses import Response
+
+from euphoria_agents.play.web.limits import DAY
+from euphoria_agents.play.web.store import HOST, token_hash
+
+if TYPE_CHECKING:
+    from euphoria_agents.play.web.endpoints import RequestContext
+
+COOKIE_AGE = int(90 * DAY)  # seconds
+PATHS = {"game": "/api/games", "study": "/api/studies"}
+
+
+class Permission(NamedTuple):
+    """What a request needs to be answered.
+
+    Attributes:
+        allows: whether a request has it.
+        refusal: the message for others; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
+    """
+
+    allows: Callable[[RequestContext], bool]
+    refusal: str = ""
+
+
+ANYBODY = Permission(lambda context: True)
+OWNER = Permission(lambda context: context.host, "only whoever made this {kind} may do that")
+MEMBER = Permission(lambda context: bool(context.held), "only those who play, or made this game, may do that")
+SEATED = Permission(lambda context: context.seat in context.held, "seat {seat} is not yours")
+VIEWER = Permission(lambda context: context.seat is None or context.seat in context.held, "seat {seat} is not yours")
+HELPER = Permission(
+    lambda context: context.host or context.seat in context.held or bool(context.held and context.item.failed == context.seat),
+    "seat {seat} is not yours, and no agent has failed there",
+)
+ENDED = Permission(
+    lambda context: context.item is None or context.item.session.over or context.item.session.practice,
+    "the game has secrets in it until it has ended",
+)
+STARTER = Permission(
+    lambda context: context.host or context.item.started_by(context.body.spec, context.request.cookies),
+    "only whoever made this study, or began this analysis, may do that",
+)
+
+
+def new_tokens(*seats: int) -> dict[int, str]:
+    """A token of 128 bits for each seat."""
+    return {seat: secrets.token_urlsafe(16) for seat in seats}
+
+
+def token_matches(kept: bytes, token: str) -> bool:
+    """Whether a token has this hash."""
+    return hmac.compare_digest(kept, token_hash(token))
+
+
+def held_seats(hashes: Mapping[int, bytes], name: str, cookies: Mapping[str, str]) -> set[int]:
+    """The seats of a game or study whose tokens are among the cookies, `HOST` included."""
+    return {seat for seat, kept in hashes.items() if token_matches(kept, cookies.get(_cookie(name, seat), ""))}
+
+
+def give(answer: Response, kind: str, name: str, tokens: Mapping[int, str]) -> Response:
+    """Puts the tokens of seats into an answer, as cookies."""
+    for seat, token in tokens.items():
+        set_cookie(answer, _cookie(name, seat), token, kind, name)
+    return answer
+
+
+def set_cookie(answer: Response, cookie: str, value: str, kind: str, name: str) -> Response:
+    """Puts a cookie for the endpoints of a game or a study into an answer."""
+    answer.set_cookie(cookie, value, max_age=COOKIE_AGE, path=f"{PATHS[kind]}/{name}", httponly=True, samesite="strict")
+    return answer
+
+
+def _cookie(name: str, seat: int) -> str:
+    return f"seat-{name}-{'host' if seat == HOST else seat}"

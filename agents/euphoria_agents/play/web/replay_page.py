@@ -1,0 +1,169 @@
+"""A recorded game as one page that opens anywhere: the board at every decision, the log, and an analysis if there is one.
+
+The page holds what it shows and nothing else: a page for everybody or for one seat has no secret of others in any byte.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from difflib import SequenceMatcher
+from html import escape
+from typing import Any
+
+from euphoria_agents.play.study.decision_analysis import outcome
+from euphoria_agents.play.study.game_analysis import Entry
+from euphoria_agents.play.study.summary import THRESHOLD
+from euphoria_agents.play.transcript import Transcript
+from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_sprite
+from euphoria_agents.record_steps import Replayed, last_space
+from euphoria_env.json_reader import Json
+from euphoria_env.render.board import board_fragment
+from euphoria_env.render.view import View, view_of
+
+# Each needs those before it.
+SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "replay.js")
+STYLES = ("style.css", "study.css")
+EVERYBODY, MOVERS = "everybody", "movers"
+
+
+def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERYBODY, entries: Sequence[Entry] = ()) -> str:
+    """The page.
+
+    Args:
+        game: at its end.
+        names: of the players, by seat.
+        seen_by: a seat; `EVERYBODY`: what all at the table saw; `MOVERS`: each decision as the player who made it saw it, so
+            that the page has all secrets.
+        entries: of an analysis of the game. `MOVERS` see all of it; a seat sees its own decisions without luck, which depends
+            on the cards of all.
+
+    Raises:
+        ValueError: no such seat, or an analysis for everybody, which would tell what the players held.
+    """
+    transcript = Transcript(game, names)
+    seats = _seats(transcript, seen_by)
+    shown = _shown(entries, seen_by)
+    views = [view_of(game.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
+    pieces, frames = differences([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
+    data = {
+        "names": list(names),
+        "players": transcript.players,
+        "turns": transcript.turns,
+        "log": transcript.log(seats),
+        "result": outcome(game),
+        "seat": seen_by,
+        "mistake": THRESHOLD,
+        "entries": shown,
+        "better": transcript.better(shown),
+        "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in shown},
+        "facts": _facts(views),
+        "pieces": pieces,
+        "frames": frames,
+    }
+    return _page(", ".join(names), data)
+
+
+def _seats(transcript: Transcript, seen_by: int | str) -> list[int | None]:
+    """The seat whose view of each decision is shown."""
+    if seen_by not in (EVERYBODY, MOVERS, *range(len(transcript.names))):
+        raise ValueError(
+            f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(transcript.names) - 1}, not {seen_by}"
+        )
+    return list(transcript.players) if seen_by == MOVERS else [_last(seen_by)] * len(transcript.players)
+
+
+def _last(seen_by: int | str) -> int | None:
+    return seen_by if isinstance(seen_by, int) else None
+
+
+def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
+    """The entries of an analysis that may be shown."""
+    if entries and seen_by == EVERYBODY:
+        raise ValueError("an analysis tells what the players held: it can be seen by movers, or by a seat")
+    if seen_by == MOVERS:
+        return list(entries)
+    return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
+
+
+def _drawn(view: View, last: str, names: Sequence[str]) -> str:
+    """The board and the players, as JSON in many lines, of which few change from one decision to the next."""
+    known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
+    return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
+
+
+def _facts(views: Sequence[View]) -> Json:
+    """The texts of the cards that the page shows, and of no others."""
+    players = [player for view in views for player in view.players]
+    recruits = {recruit.name for player in players for recruit in player.recruits}
+    seen: dict[str, set[Any]] = {
+        "recruits": recruits,
+        "tiles": {tile for player in players for tile in player.penalties},
+        "dilemmas": {player.dilemma for player in players},
+    }
+    known = facts({})
+    told = {kind: {name: words for name, words in known[kind].items() if name in names} for kind, names in seen.items()}
+    return {"goods": known["goods"], "artifacts": known["artifacts"], **told}
+
+
+def differences(texts: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
+    """The different lines of some texts, and the changes from each text to the next: first line, lines removed, lines added."""
+    numbers: dict[str, int] = {}
+    before: list[int] = []
+    frames: list[list[Any]] = []
+    for text in texts:
+        now = [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
+        frames.append(list(_changes(before, now)))
+        before = now
+    return list(numbers), frames
+
+
+def _changes(before: list[int], now: list[int]) -> Iterator[list[Any]]:
+    """The changes, the last one first, so that no change moves the lines of another."""
+    for kind, start, end, first, last in reversed(SequenceMatcher(None, before, now).get_opcodes()):
+        if kind != "equal":
+            yield [start, end - start, now[first:last]]
+
+
+def _page(title: str, data: Json) -> str:
+    script = _script()
+    style = "\n".join([*((STATIC / name).read_text(encoding="utf-8") for name in STYLES), colours()])
+    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            f"<title>Euphoria: {escape(title)}</title>",
+            f"<style>{style}</style>",
+            f"<body>\n{symbol_sprite()}",
+            f'<script type="application/json" id="data">{_in_script(data)}</script>',
+            f'<script type="module">{script}</script>\n</body>\n</html>\n',
+        ]
+    )
+
+
+def _script() -> str:
+    """The modules as one script, each wrapped in a function that returns its exports."""
+    return "\n".join(["const modules = {};", *(_wrapped(name) for name in SCRIPTS)])
+
+
+def _wrapped(name: str) -> str:
+    module = (STATIC / name).read_text(encoding="utf-8")
+    module = re.sub(r'^import ({[^}]*}) from "\./([^"]*)";$', r'const \1 = modules["\2"];', module, flags=re.MULTILINE)
+    exports = re.findall(r"^export (?:function|const|class) (\w+)", module, flags=re.MULTILINE)
+    module = re.sub(r"^export ", "", module, flags=re.MULTILINE)
+    return f'modules["{name}"] = (() => {{\n{module}return {{ {", ".join(exports)} }};\n}})();'
+
+
+def _in_script(data: Json) -> str:
+    """JSON in which no text can end the script element."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

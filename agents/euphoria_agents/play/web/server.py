@@ -1,0 +1,108 @@
+"""The HTTP server: uvicorn with limits for each client, and an end that does not wait for streams of events."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import webbrowser
+from contextlib import ExitStack
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from euphoria_agents.play.web.limits import Limits
+
+MAX_PORT = 2**16 - 1
+_BODY = b'{"error": "too many connections from this address"}'
+_HEAD = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+
+
+class Connection(H11Protocol):
+    """A connection that counts for its client, and is closed if the head of a request does not arrive in time."""
+
+    limits = Limits()
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Closes the connection at once if its client has too many."""
+        super().connection_made(transport)
+        addresses = [(getattr(one, "client", None) or [None])[0] for one in self.connections]
+        if self.client and addresses.count(self.client[0]) > self.limits.connections.per_client:
+            transport.write(_HEAD % len(_BODY) + _BODY)
+            transport.close()
+        else:
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stops the clock."""
+        if self._late is not None:
+            self._late.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Starts or stops the clock."""
+        super().data_received(data)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Starts the clock when a request may begin, and stops it when its head has arrived."""
+        if self.cycle is None or self.cycle.response_complete:
+            self._late = self._late or self.loop.call_later(self.limits.head_seconds, self.transport.abort)
+        elif self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+class Server(uvicorn.Server):
+    """Serves an application from `make_app`.
+
+    Args:
+        app: the application.
+        page: opened in the browser once the server is running; None: none is.
+        settings: of `uvicorn.Config`.
+    """
+
+    def __init__(self, app: Starlette, page: str | None = None, **settings: Any) -> None:
+        limits: Limits = app.state.limits
+        connection = type("Connection", (Connection,), {"limits": limits})
+        most = limits.connections.in_all
+        super().__init__(
+            uvicorn.Config(app, http=connection, limit_concurrency=most, server_header=False, log_level="warning", **settings)
+        )
+        self._registry, self._page = app.state.registry, page
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to answer."""
+        await super().startup(sockets)
+        if self._page is not None:
+            await asyncio.to_thread(webbrowser.open, self._page)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Handles a signal: ends the streams of events, for which uvicorn would wait."""
+        asyncio.get_event_loop().call_soon_threadsafe(self._registry.close)
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at an address; port 0 takes any that is free.
+
+    Raises:
+        ValueError: it is not available, or no port.
+    """
+    if not 0 <= port <= MAX_PORT:
+        raise ValueError(f"a port is a number from 0 to {MAX_PORT}, not {port} (--port 0 takes a port that is free)")
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with ExitStack() as failed:
+            found = failed.enter_context(socket.socket(family, kind, protocol))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(128)
+            failed.pop_all()
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error
+    return found

@@ -1,0 +1,218 @@
+// The board that the server draws: its nodes stay, found again by their ids, and travel to where the next view has
+// them.
+
+import { svg, tag } from "./elements.js";
+
+const LAYERS = ".star, .miner, .allegiance";
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const EASE = "cubic-bezier(.3, .1, .2, 1)";
+const MOVE = 220; // milliseconds
+const ROLL = 350;
+export const STARS = 10; // each player has
+
+export const still = () => STILL.matches || document.hidden;
+
+// Makes a node and what is in it like another one; nodes with ids are found again by them, others by their place.
+function morph(node, like) {
+  for (const { name } of [...node.attributes]) if (!like.hasAttribute(name)) node.removeAttribute(name);
+  for (const { name, value } of like.attributes) if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  const named = new Map([...node.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let at = node.firstChild;
+  for (const wanted of [...like.childNodes]) {
+    if (!wanted.id) while (at?.id && named.get(at.id) === at && !has(like, at.id)) at = dropped(at);
+    const found = wanted.id ? named.get(wanted.id) : at && !at.id && at.nodeName === wanted.nodeName ? at : null;
+    if (!found) node.insertBefore(document.importNode(wanted, true), at);
+    else {
+      if (found !== at) node.insertBefore(found, at);
+      else at = at.nextSibling;
+      if (found.nodeType === Node.TEXT_NODE) {
+        if (found.data !== wanted.data) found.data = wanted.data;
+      } else if (!found.isEqualNode(wanted)) morph(found, wanted);
+    }
+  }
+  while (at) at = dropped(at);
+}
+
+const has = (node, id) => [...node.children].some((child) => child.id === id);
+
+function dropped(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
+}
+
+// A drawing of the server as a node.
+export function drawing(text) {
+  return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+}
+
+// An outline for a second, where nothing may move.
+export function outline(node) {
+  const glow = "drop-shadow(0 0 2px var(--changed)) drop-shadow(0 0 2px var(--changed))";
+  node.animate([{ filter: glow }, { filter: glow }], 1000);
+}
+
+// Lets a node come from where it was on the screen, turned by a number of degrees on the way.
+export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
+  if (!from || !node.isConnected) return;
+  const to = node.getBoundingClientRect();
+  if (!to.width || !from.width) return;
+  const [dx, dy, size] = [from.left - to.left, from.top - to.top, from.width / to.width];
+  if (Math.abs(dx) + Math.abs(dy) < 1 && !turn) return;
+  if (still()) return outline(node);
+  const frame = node.getScreenCTM?.() && node.parentNode.getScreenCTM?.();
+  if (!frame) {
+    const first = `translate(${dx}px, ${dy}px) scale(${size})`;
+    return node.animate(
+      [
+        { transform: first, transformOrigin: "0 0" },
+        { transform: "none", transformOrigin: "0 0" },
+      ],
+      { duration: time, easing: EASE },
+    );
+  }
+  const own = node.transform.baseVal.consolidate()?.matrix ?? { a: 1, e: 0, f: 0 };
+  const put = (x, y, scale, angle) => ({
+    transform:
+      `translate(${x}px, ${y}px) scale(${scale}) ` +
+      `translate(20px, 13px) rotate(${angle}deg) translate(-20px, -13px)`,
+  });
+  const [x, y] = [own.e + dx / frame.a, own.f + dy / frame.d];
+  return node.animate([put(x, y, own.a * size, -turn), put(own.e, own.f, own.a, 0)], { duration: time, easing: EASE });
+}
+
+export const place = (node) => node?.getBoundingClientRect();
+
+// The frame that holds a worker in a hand.
+const held = (node) => tag.span({ class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
+
+// A worker: one node for as long as it lives, on the board or in a hand.
+class Die {
+  constructor(node, seat, where, face) {
+    Object.assign(this, { node, seat, where, face });
+  }
+}
+
+export class Board {
+  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses its holder;
+  // `decorate(svg)`: dresses a drawing before it is shown.
+  constructor(parent, { home, hold = () => {}, decorate = () => {} }) {
+    Object.assign(this, { parent, home, hold, decorate, svg: null, dice: [] });
+  }
+
+  // Shows a view: `text` is its drawing, `hands` the faces in the hand of each seat. Without `moving` all is there at
+  // once. Returns the stars that are new.
+  show(text, hands, moving = false) {
+    const next = drawing(text);
+    this.decorate(next);
+    const wanted = [...next.querySelectorAll(".die")].map((node) => ({
+      node,
+      seat: +node.dataset.seat,
+      where: node.dataset.space,
+      face: +node.dataset.face,
+    }));
+    for (const one of wanted) one.node.remove();
+    hands.forEach((faces, seat) => faces.forEach((face) => wanted.push({ node: null, seat, where: "hand", face })));
+    const before = new Map();
+    if (moving && this.svg) {
+      for (const node of [...this.svg.querySelectorAll(LAYERS), ...this.dice.map((die) => die.node)])
+        before.set(node, place(node));
+    }
+    const stars = new Set([...(this.svg?.querySelectorAll(".star") ?? [])].map((node) => node.id));
+    if (!this.svg) this.parent.append((this.svg = next));
+    else {
+      const layer = this.svg.querySelector(".dice");
+      const held = [...layer.children];
+      layer.replaceChildren();
+      morph(this.svg, next);
+      this.svg.querySelector(".dice").append(...held);
+    }
+    const rolled = this.#place(wanted);
+    if (!moving) return [];
+    for (const [node, from] of before) travel(node, from, rolled.has(node) ? { time: ROLL, turn: 360 } : {});
+    return [...this.svg.querySelectorAll(".star")].filter((node) => !stars.has(node.id));
+  }
+
+  // Puts every die where it is wanted: those that stay stay, the others go to where one is missing. Returns the rolled.
+  #place(wanted) {
+    const taken = new Set();
+    const take = (fits) => {
+      for (const one of wanted) {
+        if (one.die) continue;
+        one.die = this.dice.find((die) => !taken.has(die) && die.seat === one.seat && fits(die, one));
+        if (one.die) taken.add(one.die);
+      }
+    };
+    take((die, one) => die.where === one.where && die.face === one.face);
+    take((die, one) => die.where !== one.where && die.face === one.face);
+    take((die, one) => die.where !== one.where && one.where === "hand");
+    take(() => true);
+    for (const die of this.dice) if (!taken.has(die)) (die.node.closest(".held") ?? die.node).remove();
+    const rolled = new Set();
+    for (const one of wanted) {
+      if (!one.die) one.die = new Die(one.node ?? svg("g", { class: "die", role: "img" }), one.seat, "", 0);
+      if (one.die.face && one.die.face !== one.face) rolled.add(one.die.node);
+      this.#settle(one);
+    }
+    this.dice = wanted.map((one) => one.die);
+    return rolled;
+  }
+
+  #settle({ die, node, seat, where, face }) {
+    const kept = die.node;
+    const holder = kept.closest(".held");
+    if (node && node !== kept) {
+      for (const { name, value } of node.attributes)
+        if (kept.getAttribute(name) !== value) kept.setAttribute(name, value);
+      if (die.face !== face) kept.replaceChildren(...node.childNodes);
+    } else if (!node) {
+      if (die.face !== face)
+        kept.replaceChildren(svg("use", { href: `#worker-${seat}-${face}`, width: 40, height: 26 }));
+      for (const name of ["transform", "id"]) kept.removeAttribute(name);
+      Object.assign(kept.dataset, { seat, face, space: "" });
+      kept.setAttribute("aria-label", `a ${face}`);
+    }
+    Object.assign(die, { where, face });
+    const layer = this.svg.querySelector(".dice");
+    if (node && kept.parentNode !== layer) layer.append(kept);
+    if (holder && (node || holder.parentNode !== this.home(seat))) holder.remove();
+    if (!node) {
+      if (kept.closest(".held")?.parentNode !== this.home(seat)) this.home(seat).append(held(kept));
+      this.hold(kept.closest(".held"), seat, face);
+    }
+  }
+
+  space(name) {
+    return this.svg?.querySelector(`[id="space-${name}"]`);
+  }
+}
+
+// Something small that flies over the page from one place to another.
+export function fly(kind, from, to, late = 0) {
+  if (still() || !from || !to || !to.width) return;
+  const size = 20;
+  const node = tag.div(
+    { class: "flying", "aria-hidden": "true" },
+    svg("svg", { width: size, height: size }, svg("use", { href: `#${kind}`, width: size, height: size })),
+  );
+  document.body.append(node);
+  const put = (box) => `translate(${box.left + (box.width - size) / 2}px, ${box.top + (box.height - size) / 2}px)`;
+  const flight = node.animate(
+    [
+      { transform: put(from), opacity: 0 },
+      { opacity: 1, offset: 0.15 },
+      { transform: put(to), opacity: 1 },
+    ],
+    { duration: MOVE + 160, delay: late, easing: EASE, fill: "both" },
+  );
+  flight.finished.finally(() => node.remove()).catch(() => {});
+}
+
+// Ends all animations: everything that moves is in its place at once.
+export function skip() {
+  for (const one of document.getAnimations())
+    if (one instanceof Animation && !(one instanceof CSSTransition)) one.finish();
+}
+
+export const badge = (seat) =>
+  svg("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("use", { href: `#badge-${seat}` }));

@@ -1,0 +1,99 @@
+// Elements of pages. Nothing here asks a server, so that a page which is a file can have it too.
+
+function el(name, props, children) {
+  const made = document.createElement(name);
+  for (const [name, value] of Object.entries(props)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value != null) made.setAttribute(name, value);
+  }
+  made.append(...children.flat(9).filter((child) => child != null && child !== false));
+  return made;
+}
+
+const isProps = (one) => one?.constructor === Object;
+
+// Elements by their tags, such as `tag.li({ class: "new" }, "text", tag.b("more"))`; null and false are left out.
+export const tag = new Proxy(
+  {},
+  {
+    get:
+      (_, name) =>
+      (first, ...rest) =>
+        isProps(first) ? el(name, first, rest) : el(name, {}, [first, ...rest]),
+  },
+);
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(tag, attributes, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+// A symbol of symbols.svg; without a label it is there for the eye alone.
+export function symbol(name, label, kind, viewBox) {
+  const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
+}
+
+// A frame for content that may be wider than the page; it is scrolled sideways, also by keys.
+export const scrollable = (label, content, more = {}) =>
+  tag.div({ class: "scroll", tabindex: 0, role: "group", "aria-label": label, ...more }, content);
+
+export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
+export const hidden = (text) => tag.span({ class: "unseen" }, text); // for those who listen
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const many = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+
+// A row of elements.
+export const row = (...inside) => tag.div({ class: "row" }, ...inside);
+
+export const button = (id, text, onclick, { off = false, kind = "", label = null } = {}) =>
+  tag.button({ type: "button", id, class: kind, disabled: off, "aria-label": label, title: label, onclick }, text);
+
+// A choice among options, each [value, text].
+export const choose = (id, label, options, value, onchange) =>
+  tag.select(
+    { id, "aria-label": label, onchange: (event) => onchange?.(event.target.value) },
+    options.map(([key, text]) => tag.option({ value: key, selected: String(key) === String(value ?? "") }, text)),
+  );
+
+// Tabs, each [key, title], of which `open` is open; `panel(key)`: the id of what a tab shows; `turn(key)` opens one.
+export const tabList = (label, tabs, open, panel, turn) =>
+  tag.div(
+    { class: "tabs", role: "tablist", "aria-label": label },
+    tabs.map(([key, title]) =>
+      tag.button(
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${key}`,
+          "aria-selected": String(key === open),
+          "aria-controls": panel(key),
+          onclick: () => turn(key),
+        },
+        title,
+      ),
+    ),
+  );
+
+// Puts new content in an element, and the focus back on what has the same id; what was unfolded stays so.
+export function refill(parent, ...children) {
+  const focused = parent.contains(document.activeElement) ? document.activeElement.id : "";
+  const open = [...parent.querySelectorAll("details[open][id]")].map((one) => one.id);
+  parent.replaceChildren(...children.flat(9).filter(Boolean));
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+export function download(name, text) {
+  const link = tag.a({
+    href: URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" })),
+    download: name,
+  });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,209 @@
+// The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
+// before; all games.
+
+import { badge, drawing, STARS } from "./board.js";
+import { call, fail, get, loadSymbols, post, refill, row, say, sentence, tag } from "./common.js";
+import { opponents, readRules, ruleLines } from "./forms.js";
+import { mark } from "./judgement.js";
+import { forget, recall, remember } from "./library.js";
+
+const at = (id) => document.getElementById(id);
+const MOST = 6;
+const SHOWN = 4; // running games, of which the board is drawn
+const LISTED = 8; // studies
+const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
+let facts = null;
+let start = null; // the study and its decision that the game begins with
+let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
+
+const person = (name, here = true) => ({ name, spec: null, here });
+const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
+const usual = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
+
+function seatLine(seat, k) {
+  const who = seat.spec ?? (seat.here ? "here" : "link");
+  const option = ([value, text]) => tag.option({ value, selected: value === who }, text);
+  const people = [
+    ["here", "at this screen"],
+    ["link", "with a link"],
+  ];
+  const choose = ({ target: { value } }) => {
+    const spec = value === "here" || value === "link" ? null : value;
+    const own = seat.name !== usual(k, seat.spec) && (seat.spec === null) === (spec === null);
+    Object.assign(seat, { spec, here: value === "here", name: start || own ? seat.name : usual(k, spec) });
+    draw();
+  };
+  const name = (event) => (seat.name = event.target.value);
+  return tag.div(
+    { class: `seatline seat${k}` },
+    badge(k),
+    tag.input({
+      "aria-label": `name of seat ${k}`,
+      id: `name-${k}`,
+      maxlength: 30,
+      required: true,
+      value: seat.name,
+      onchange: name,
+    }),
+    tag.select(
+      { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose },
+      tag.optgroup({ label: "A person" }, people.map(option)),
+      tag.optgroup({ label: "An agent" }, opponents(facts).map(option)),
+    ),
+  );
+}
+
+function draw() {
+  const change = (id, text, act, off) => {
+    const then = () => {
+      act();
+      draw();
+    };
+    return tag.button({ type: "button", id, disabled: off, onclick: then }, text);
+  };
+  const more = () => seats.push(agent(facts.agent_names[seats.length]));
+  refill(
+    at("seats"),
+    seats.map(seatLine),
+    !start &&
+      row(
+        change("more", "One more player", more, seats.length >= MOST),
+        change("fewer", "One fewer", () => seats.pop(), seats.length <= 2),
+      ),
+  );
+}
+
+async function begin(event) {
+  event.preventDefault();
+  const body = { seats, practice: at("practice").checked };
+  try {
+    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules(facts) }) });
+    sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
+    remember("games", { id: made.id, names: seats.map((seat) => seat.name), start });
+    location.href = `/play/${made.id}`;
+  } catch (error) {
+    fail(error);
+  }
+}
+
+async function drawForm() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (given.has("study")) {
+    start = { study: given.get("study"), ply: Number(given.get("ply")) };
+    const { names, players, turns } = await get(`/api/studies/${start.study}`);
+    const mine = players[start.ply] ?? 0;
+    seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
+    at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
+  } else seats = [person("You"), agent(facts.agent_names[1])];
+  const rules = () => tag.details(tag.summary("Rules of this game"), ruleLines(facts));
+  const practice = tag.input({ type: "checkbox", id: "practice" });
+  at("new").append(
+    tag.fieldset(tag.legend("Who plays"), tag.div({ id: "seats", class: "stack" })),
+    start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws come anew.") : rules(),
+    tag.label({ class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
+    tag.p(tag.button({ class: "main", id: "start" }, "Start the game")),
+  );
+  at("new").addEventListener("submit", begin);
+  draw();
+}
+
+// The games of this browser that go on, each with its board.
+async function drawRunning(games) {
+  const over = new Set(games.filter((game) => game.over).map((game) => game.id));
+  const mine = recall("games")
+    .filter((one) => !over.has(one.id))
+    .slice(0, SHOWN);
+  const found = await Promise.all(
+    mine.map((one) =>
+      get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id)),
+    ),
+  );
+  const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
+  const cards = going.map(([one, view]) => running(one, view));
+  at("running").replaceChildren(...cards);
+  at("resume").hidden = !cards.length;
+}
+
+function running({ id }, { seats: who, view, board, decider, mine }) {
+  const whose = mine.includes(decider) ? "your turn" : `${who[decider]?.name} decides`;
+  const picture = drawing(board);
+  for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
+  picture.setAttribute("aria-hidden", "true");
+  const stars = view.players.map((p) =>
+    tag.span({ class: "one" }, mark(p.seat), `${who[p.seat].name} ${STARS - p.stars}★`),
+  );
+  return tag.li(
+    tag.a(
+      { href: `/play/${id}`, class: "card" },
+      picture,
+      tag.span({ class: "readout" }, stars),
+      tag.b(`turn ${view.turn}, ${whose}`),
+    ),
+  );
+}
+
+function drawStudies() {
+  const line = ({ id, names, told, when }) =>
+    tag.li(
+      tag.a({ href: `/study/${id}` }, names.join(", ")),
+      tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
+    );
+  at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line));
+}
+
+// Finds out whether a file is a record, a game saved in the terminal, or a position.
+function imported(text) {
+  try {
+    const found = JSON.parse(text);
+    if (found.format === "euphoria-session") return { record: found.record };
+    if (!("format" in found)) return { position: found };
+  } catch {
+    // a record is lines, of which the first is JSON
+  }
+  return { record: text };
+}
+
+async function open(event) {
+  const [file] = event.target.files;
+  if (!file) return;
+  try {
+    location.href = `/study/${(await post("/api/studies", imported(await file.text()))).id}`;
+  } catch (error) {
+    event.target.value = ""; // so that the same file can be tried again
+    say(`${file.name}: ${error.message}`);
+  }
+}
+
+// Games that cannot be read: whoever made them can delete them.
+function drawDamaged(names) {
+  const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), fail);
+  const line = (id) =>
+    tag.li(`The saved game ${id} is damaged. `, tag.button({ type: "button", onclick: () => remove(id) }, "Delete it"));
+  at("games").append(tag.ul(names.map(line)));
+}
+
+function list(games) {
+  if (!games.length) return at("games").replaceChildren(tag.p({ class: "label" }, "None yet."));
+  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, mark(k), seat.name));
+  const row = (game) =>
+    tag.tr(
+      tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),
+      tag.td(sentence(game.headline) + (game.practice ? " (practice)" : "")),
+      tag.td(new Date(1000 * game.changed).toLocaleString()),
+    );
+  const heads = ["Players", "State", "Last move"].map((head) => tag.th({ scope: "col" }, head));
+  at("games").replaceChildren(tag.table(tag.thead(tag.tr(heads)), tag.tbody(games.map(row))));
+}
+
+try {
+  [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
+  await drawForm();
+  at("file").addEventListener("change", open);
+  drawStudies();
+  const { games, damaged } = await get("/api/games");
+  list(games);
+  drawDamaged(damaged);
+  await drawRunning(games);
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,308 @@
+// The results of an analysis: best moves, mistakes, luck, results and grades. The study and the exported page show
+// them.
+
+import { scrollable, svg, tag } from "./elements.js";
+
+export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
+export const signed = (x) =>
+  x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
+export const brief = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
+
+// The mean regret of a decision up to which somebody plays so: in games of two, judged by mcts:100:ppo, that of ppo
+// was 0.4 %, of greedy 0.9 %, of weights 2.5 %.
+const GRADES = [
+  [0.001, "flawless"],
+  [0.003, "excellent"],
+  [0.006, "strong"],
+  [0.012, "fair"],
+  [0.02, "shaky"],
+  [1, "wild"],
+];
+const grade = (error) => (error == null ? "–" : GRADES.find(([most]) => error <= most)[1]);
+
+// The meanings of words, shown beside them.
+const TERMS = {
+  chances:
+    "The probability that each player wins, estimated from the view of the player to move: with their own " +
+    "cards, and not those of the others. The chances also change when somebody else looks at the board, so a " +
+    "falling curve need not mean a mistake.",
+  regret:
+    "The value of the best move less that of the move played, both judged by the same search. Two " +
+    "searches prefer the same move in 98 of 100 decisions. A mistake is a regret above the threshold.",
+  punished:
+    "A filled mark: by the player's next turn, their chance had fallen by at least the cost of the mistake. " +
+    "A hollow mark: it went well all the same.",
+  luck:
+    "The effect of dice and cards: the chances afterwards, less those expected before anything was drawn or " +
+    "rolled. It is independent of how well somebody plays.",
+  adjusted:
+    "The result, 100 % for the winner, less the luck of the whole game: what these decisions would have been " +
+    "worth with even luck.",
+  error: "The mean regret of the decisions with more than one legal move, and a name for it.",
+  visits:
+    "How often the search followed this move. It follows the move that it thinks best most often, and would play it.",
+  idea: "The network's choice at first sight, before any search.",
+  win: "The chance to win of the player who decides, after this move.",
+};
+
+// A word that explains itself in a popover when it is pressed.
+export const term = (key, text) => tag.button({ type: "button", class: "term", popovertarget: `about-${key}` }, text);
+
+export function addTerms() {
+  document.body.append(
+    ...Object.entries(TERMS).map(([key, text]) =>
+      tag.div({ id: `about-${key}`, popover: "auto", class: "about" }, text),
+    ),
+  );
+}
+
+// Moves, each [action, prior, visits, value], the best first: that followed most often, otherwise that of the highest
+// value.
+export function ordered(moves) {
+  const worth = ([, prior, visits, value]) =>
+    visits == null ? [value ?? 0, prior ?? 0, 0] : [visits, prior ?? 0, value ?? 0];
+  return [...moves].sort((a, b) => compare(worth(b), worth(a)));
+}
+
+export const best = (moves) => ordered(moves)[0];
+
+const compare = (a, b) => a.map((x, k) => x - b[k]).find((x) => x) ?? 0;
+
+export const mistakes = (entries, threshold, seat = null) =>
+  entries.filter((one) => one.regret > threshold && (seat === null || one.player === seat));
+
+// Whether a mistake was punished: the player's chance had fallen by what it cost when they came to decide in
+// another turn.
+export function punished(entries, turns, one) {
+  const next = entries.find(
+    (other) => other.ply > one.ply && other.player === one.player && turns[other.ply] > turns[one.ply],
+  );
+  return next?.values != null && one.values != null && one.values[one.player] - next.values[one.player] >= one.regret;
+}
+
+const mean = (all) => (all.length ? sum(all) / all.length : null);
+const sum = (all) => all.reduce((total, one) => total + one, 0);
+
+// For each seat, the quality of its decisions, its luck, and its result without luck; `result`: by seat, null before
+// the end.
+export function summary(entries, seats, threshold, result, decisions) {
+  const complete = result && entries.length === decisions;
+  return Array.from({ length: seats }, (_, seat) => {
+    const own = entries.filter((one) => one.player === seat && one.regret !== null && one.moves.length > 1);
+    const lucks = entries.filter((one) => one.luck).map((one) => one.luck[seat]);
+    const [error, luck] = [mean(own.map((one) => one.regret)), lucks.length ? sum(lucks) : null];
+    const causes = {};
+    for (const one of entries) {
+      if (!one.luck || !one.chance.length) continue;
+      const what = cause(one.chance, seat);
+      causes[what] = (causes[what] ?? 0) + one.luck[seat];
+    }
+    const adjusted = complete && luck !== null ? result[seat] - luck : null;
+    return {
+      seat,
+      decisions: own.length,
+      error,
+      grade: grade(error),
+      mistakes: mistakes(own, threshold).length,
+      luck,
+      causes,
+      result: result?.[seat] ?? null,
+      adjusted,
+    };
+  });
+}
+
+// The source of a seat's luck: one kind of outcome, its own or others', or several at once.
+function cause(chance, seat) {
+  const kinds = new Set(chance.map(([kind]) => kind));
+  const own = new Set(chance.map(([, player]) => player === seat));
+  if (kinds.size + own.size > 2) return "several at once";
+  const [kind] = kinds;
+  return kind === "lots" ? kind : `${own.has(true) ? "own" : "others’"} ${kind}`;
+}
+
+// Names the cards drawn or dice rolled after a decision, and the players who drew or rolled them.
+export const drawn = (chance, names) =>
+  chance.map(([kind, player]) => (player < 0 ? kind : `${kind} of ${names[player]}`)).join(", ");
+
+// A small square in the colour of a seat, for the eye alone.
+export const mark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
+
+export function mistakeList(wrong, { turns, names, better, entries, here, seek }) {
+  if (!wrong.length) return tag.p({ class: "label" }, "No regret is above the threshold.");
+  return tag.ol(
+    { class: "plies" },
+    wrong.map((one) => {
+      const [played, instead] = better[one.ply] ?? ["", ""];
+      const full = punished(entries, turns, one);
+      return tag.li(
+        tag.button(
+          {
+            type: "button",
+            id: `mistake-${one.ply}`,
+            "aria-current": one.ply === here ? "true" : null,
+            onclick: () => seek(one.ply),
+          },
+          tag.span(
+            { class: "when" },
+            tag.span({ class: full ? "wrong full" : "wrong", title: full ? "punished" : "not punished" }),
+            `turn ${turns[one.ply]}`,
+          ),
+          mark(one.player),
+          tag.span(
+            { class: "what" },
+            tag.b(names[one.player]),
+            `: ${brief(played)}`,
+            tag.span({ class: "better" }, `better ${brief(instead)}`),
+          ),
+          tag.b({ class: "cost-of" }, `−${percent(one.regret, 1)}`),
+        ),
+      );
+    }),
+  );
+}
+
+// All decisions by turn, each with its line of the log.
+export function moveList({ players, turns, log, here, seek }, wrong = []) {
+  const bad = new Set(wrong.map((one) => one.ply));
+  const found = [];
+  log.forEach((line, ply) => {
+    if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
+    found.at(-1)[1].push(
+      tag.li(
+        tag.button(
+          {
+            type: "button",
+            id: `ply-${ply}`,
+            "aria-current": ply === here ? "true" : null,
+            onclick: () => seek(ply),
+          },
+          mark(players[ply]),
+          tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
+        ),
+      ),
+    );
+  });
+  return found.map(([turn, lines]) =>
+    tag.section(
+      { "aria-label": `turn ${turn}` },
+      tag.h3(turn ? `Turn ${turn}` : "Setup"),
+      tag.ol({ class: "plies" }, lines),
+    ),
+  );
+}
+
+// The luck of each player by what was drawn or rolled.
+export function luckTable(found, names) {
+  const causes = [...new Set(found.flatMap((one) => Object.keys(one.causes)))].sort();
+  if (!causes.length) return null;
+  const cell = (one, what) => tag.td({ class: "number" }, what in one.causes ? signed(one.causes[what]) : "–");
+  const row = (what) =>
+    tag.tr(
+      tag.th({ scope: "row" }, what),
+      found.map((one) => cell(one, what)),
+    );
+  const head = (one) => tag.th({ scope: "col", class: "number" }, mark(one.seat), ` ${names[one.seat]}`);
+  return scrollable(
+    "luck by cause",
+
+    tag.table(
+      { id: "lucks" },
+      tag.thead(tag.tr(tag.th({ scope: "col" }, term("luck", "luck"), " by"), found.map(head))),
+      tag.tbody(causes.map(row)),
+    ),
+  );
+}
+
+export function summaryTable(found, names) {
+  const heads = [
+    ["Player"],
+    ["plays", "error"],
+    ["error", "error"],
+    ["mistakes", "regret"],
+    ["result"],
+    ["luck", "luck"],
+    ["without luck", "adjusted"],
+  ];
+  const row = (one) =>
+    tag.tr(
+      tag.th({ scope: "row" }, mark(one.seat), ` ${names[one.seat]}`),
+      [
+        one.grade,
+        percent(one.error, 2),
+        one.error == null ? "–" : String(one.mistakes),
+        percent(one.result),
+        signed(one.luck),
+        percent(one.adjusted, 1),
+      ].map((cell) => tag.td({ class: "number" }, cell)),
+    );
+  return scrollable(
+    "players",
+
+    tag.table(
+      { id: "summary" },
+      tag.thead(
+        tag.tr(
+          heads.map(([head, key], k) =>
+            tag.th({ scope: "col", class: k ? "number" : null }, key ? term(key, head) : head),
+          ),
+        ),
+      ),
+      tag.tbody(found.map(row)),
+    ),
+  );
+}
+
+const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner
+
+// Rings on the drawn board around the space of the best move and of the one that was played, if that was another
+// one, and the share of the search on every space.
+export function showMarks(board, { moves, played }, thoughts) {
+  const spaceOf = (action) => moves.find((move) => move.action === action)?.space;
+  const top = thoughts.length ? best(thoughts)[0] : null;
+  const visits = new Map();
+  for (const [action, , n] of thoughts) visits.set(spaceOf(action), (visits.get(spaceOf(action)) ?? 0) + (n ?? 0));
+  const all = sum([...visits.values()]);
+  for (const [space, n] of visits) if (space && n / all > 0.01) heat(board, space, n / all);
+  if (played !== top) ring(board, spaceOf(played), "played");
+  if (top !== null) ring(board, spaceOf(top), "best");
+}
+
+const box = (node) => ["x", "y", "width", "height"].map((name) => Number(node.getAttribute(name)));
+
+function ring(board, space, kind) {
+  const ground = space && board.querySelector(`[id="space-${space}"] .ground`);
+  if (!ground) return;
+  const [x, y, w, h] = box(ground);
+  const [inset, sign] = RINGS[kind];
+  const rect = {
+    x: x + inset,
+    y: y + inset,
+    width: w - 2 * inset,
+    height: h - 2 * inset,
+    rx: 7,
+    class: `ring ${kind}`,
+  };
+  const right = x + w - 8 - 5 * inset;
+  const symbol = svg("use", {
+    href: `#icon-${sign}`,
+    x: right - 5,
+    y: y - 1,
+    width: 10,
+    height: 10,
+    class: "sign-ink",
+  });
+  ground.parentNode.append(
+    svg("rect", rect),
+    svg("circle", { cx: right, cy: y + 4, r: 8, class: `seal ${kind}` }),
+    symbol,
+  );
+}
+
+function heat(board, space, share) {
+  const ground = board.querySelector(`[id="space-${space}"] .ground`);
+  if (!ground) return;
+  const [x, y, w, h] = box(ground);
+  const about = { x: x + 4, y: y + h - 5, width: (w - 8) * share, height: 4, rx: 2, class: "heat-bar" };
+  ground.parentNode.append(svg("rect", about, svg("title", {}, `${percent(share)} of the search`)));
+}

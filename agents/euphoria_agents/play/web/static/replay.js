@@ -1,0 +1,182 @@
+// A recorded game in a page of its own: what euphoria replay --html wrote stands in the page, and no server is asked.
+
+import { Board } from "./board.js";
+import { button, refill, tabList, tag } from "./elements.js";
+import {
+  addTerms,
+  brief,
+  luckTable,
+  mark,
+  mistakeList,
+  mistakes,
+  moveList,
+  percent,
+  showMarks,
+  summary,
+  summaryTable,
+  term,
+} from "./judgement.js";
+import { chart } from "./chart.js";
+import { cell, drawView } from "./seats.js";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const judged = new Map(data.entries.map((one) => [one.ply, one]));
+const total = data.players.length;
+const wrong = mistakes(data.entries, data.mistake);
+const TABS = {
+  all: "Moves",
+  ...(data.entries.length ? { wrong: `Mistakes (${wrong.length})`, result: "Result" } : {}),
+};
+let here = Math.max(0, Math.min(total, Number(location.hash.slice(1)) || 0));
+let lines = []; // of the drawing that is shown
+let drawn = -1; // its decision
+const cells = data.names.map((_, k) => cell(data.facts, k));
+let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
+
+// The drawing of a decision, and what is known of the players: the changes since the beginning, or since the one
+// that is shown.
+function frame(ply) {
+  if (drawn > ply) [drawn, lines] = [-1, []];
+  while (drawn < ply) {
+    drawn += 1;
+    for (const [start, gone, put] of data.frames[drawn]) lines.splice(start, gone, ...put);
+  }
+  const texts = lines.map((line) => data.pieces[line]);
+  const end = texts.indexOf("</svg>") + 1;
+  return [texts.slice(0, end).join("\n"), JSON.parse(texts.slice(end).join(""))];
+}
+
+function drawBoard(moving) {
+  const [drawing, view] = frame(here);
+  const who = (p) => ({ name: data.names[p.seat], spec: "" });
+  drawView(board, cells, data.facts, { view, drawing, who, moving });
+}
+
+function go(ply) {
+  const before = here;
+  here = Math.max(0, Math.min(total, ply));
+  history.replaceState(null, "", `#${here}`);
+  draw(Math.abs(here - before) === 1);
+}
+
+const to = (id, text, label, ply) => button(id, text, () => go(ply), { off: ply === undefined || ply === here, label });
+
+function steering() {
+  const turn = data.turns[here];
+  const next = data.turns.findIndex((one) => one > turn);
+  return [
+    to("first", "⇤", "to the beginning", 0),
+    to("back", "←", "back", Math.max(0, here - 1)),
+    to("forward", "→", "forward", Math.min(total, here + 1)),
+    to("last", "⇥", "to the end", total),
+    to("turn", "Next turn", null, next < 0 ? total : next),
+    data.entries.length > 0 &&
+      to("mistake", "Next mistake", null, wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
+  ];
+}
+
+function now() {
+  const who =
+    here < total
+      ? [mark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
+      : [data.result ? "The end" : "The record ends here"];
+  const entry = judged.get(here);
+  const [played, better] = data.better[here] ?? [];
+  const costly = entry?.regret > data.mistake;
+  return [
+    tag.h2({ id: "question" }, who),
+    here > 0 && tag.p({ class: "label" }, "Before: ", data.log[here - 1]),
+    here < total && tag.p("Now: ", data.log[here]),
+    entry &&
+      tag.p(
+        { class: costly ? "bad" : "label" },
+        term("regret", "regret"),
+        ` ${percent(entry.regret, 1)}${costly ? ", a mistake" : ""}`,
+      ),
+    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, brief(better))),
+  ];
+}
+
+function shownTab() {
+  const story = { ...data, here, seek: go };
+  if (tab === "all") return moveList(story, wrong);
+  if (tab === "wrong") return mistakeList(wrong, story);
+  const found = summary(data.entries, data.names.length, data.mistake, data.result, total);
+  return [summaryTable(found, data.names), luckTable(found, data.names)];
+}
+
+function draw(moving = false) {
+  const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // the winner's eyes
+  const eyes = Number.isInteger(data.seat) ? data.seat : fixed;
+  const width = Math.max(300, document.getElementById("course").clientWidth - 24);
+  const fill = (id, ...inside) => refill(document.getElementById(id), ...inside);
+  fill("course", chart({ game: data, entries: data.entries, eyes, wrong, here, width, seek: go }));
+  fill("steer", steering());
+  drawBoard(moving);
+  fill("moves", now());
+  const turn = (key) => {
+    tab = key;
+    draw();
+  };
+  fill(
+    "tabs",
+    tabList("lists", Object.entries(TABS), tab, () => "shown-tab", turn),
+  );
+  fill("shown-tab", shownTab());
+  document.querySelector("#shown-tab [aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+const seen =
+  data.seat === "movers"
+    ? "each decision as its player saw it"
+    : data.seat === "everybody"
+      ? "as everybody saw it"
+      : `as ${data.names[data.seat]} saw it`;
+document.body.append(
+  tag.header({ class: "top" }, tag.h1(`Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, seen)),
+  tag.main(
+    { class: "study" },
+    tag.section({ id: "course", "aria-label": "the course of the game" }),
+    tag.section({ id: "steer", "aria-label": "decisions" }),
+    tag.div(
+      { class: "field" },
+      tag.section(
+        { id: "players", "aria-label": "players" },
+        cells.map((one) => one.node),
+      ),
+      tag.section({ id: "board", "aria-label": "board", tabindex: 0 }),
+    ),
+    tag.div(
+      { class: "beside" },
+      tag.section({ id: "moves", class: "panel", "aria-labelledby": "question" }),
+      tag.section(
+        { class: "panel", "aria-label": "lists" },
+        tag.div({ id: "tabs" }),
+        tag.div({ id: "shown-tab", role: "tabpanel", tabindex: 0 }),
+      ),
+    ),
+    tag.section({ id: "holdings", "aria-label": "what the players hold" }),
+  ),
+);
+const thoughts = () => judged.get(here)?.moves ?? [];
+const spaces = () => ({ moves: data.spaces[here] ?? [], played: judged.get(here)?.played });
+const board = new Board(document.getElementById("board"), {
+  home: (seat) => cells[seat].hand,
+  decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()),
+});
+addTerms();
+document.addEventListener("keydown", (event) => {
+  const to = { ArrowLeft: here - 1, ArrowRight: here + 1, PageUp: here - 10, PageDown: here + 10, Home: 0, End: total }[
+    event.key
+  ];
+  if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  go(to);
+});
+addEventListener("hashchange", () => go(Number(location.hash.slice(1)) || 0));
+let wide = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth !== wide) draw();
+  wide = innerWidth;
+});
+draw();

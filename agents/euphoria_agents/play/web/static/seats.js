@@ -1,0 +1,267 @@
+// The players in a row above the board, one's own things below it, and what their cards say.
+
+import { STARS, badge } from "./board.js";
+import { hidden, icon, many, refill, svg, tag } from "./elements.js";
+
+const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
+const shape = (id, kind = "icon") =>
+  svg("svg", { class: kind, viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("use", { href: `#icon-${id}` }));
+const set = (node, text) => node.textContent !== text && (node.textContent = text);
+const filled = (counts) => Object.entries(counts ?? {}).filter(([, n]) => n);
+
+// The knowledge check, as it would be with the workers in hand.
+const check = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
+
+// A cell whose parts stay, so that nothing is laid out again; `update` brings it up to date.
+function number(kind, label, sign = shape(kind)) {
+  const text = tag.span("0");
+  const node = tag.span({ class: "count", "data-item": kind, title: label }, sign, hidden(`${label} `), text);
+  return {
+    node,
+    update: (n) => {
+      set(text, String(n));
+      node.classList.toggle("none", !n);
+    },
+  };
+}
+
+function pips() {
+  const all = Array.from({ length: STARS }, () => shape("star", "pip"));
+  const node = tag.span({ class: "pips", role: "img" }, all);
+  return {
+    node,
+    update: (placed, goal, seat) => {
+      node.setAttribute("aria-label", `${placed} of ${goal} stars`);
+      node.dataset.seat = seat;
+      all.forEach((pip, k) => {
+        pip.classList.toggle("on", k < placed);
+        pip.style.display = k < Math.max(goal, placed) ? "" : "none";
+      });
+    },
+  };
+}
+
+// A player in the row; `mine`: whose dice and goods lie in the tray.
+export function cell(facts, seat) {
+  const [name, spec, note, out] = ["b", "span", "span", "span"].map((one) => tag[one]());
+  [spec.className, note.className, out.className] = ["spec", "note", "out"];
+  const stars = pips();
+  const marks = {
+    check: number("check", "sum of the knowledge check", "Σ"),
+    knowledge: number("knowledge", "knowledge"),
+    morale: number("morale", "morale"),
+  };
+  const goods = [...facts.goods, "artifact"].map((item) => [item, number(item, item)]);
+  const hand = tag.span({ class: "hand", "data-seat": seat });
+  const node = tag.article(
+    { class: `cell seat${seat}`, id: `player-${seat}` },
+    tag.div({ class: "line" }, badge(seat), name, spec, note),
+    tag.div({ class: "line" }, stars.node, marks.knowledge.node, marks.morale.node, marks.check.node),
+    tag.div({ class: "line" }, hand, out),
+    tag.div(
+      { class: "line goods" },
+      goods.map(([, one]) => one.node),
+    ),
+  );
+  const update = (view, p, who, mine) => {
+    const placed = STARS - p.stars;
+    const left = view.stars_to_win - placed;
+    set(name, who.name);
+    set(spec, who.spec && who.spec !== who.name ? who.spec : "");
+    set(note, p.rank ? `rank ${p.rank}` : left === 1 ? "1 star from winning" : "");
+    set(out, mine ? "" : p.on_board ? `+${p.on_board}` : "");
+    out.title = `${p.on_board} on the board`;
+    stars.update(placed, view.stars_to_win, p.seat);
+    marks.check.update(`${check(p)}/${KNOWLEDGE_LIMIT}`);
+    marks.check.node.classList.toggle("near", check(p) >= KNOWLEDGE_LIMIT - 3);
+    marks.knowledge.update(p.knowledge);
+    marks.morale.update(p.morale);
+    for (const [item, one] of goods) one.update(item === "artifact" ? p.hand_size : (p.goods[item] ?? 0));
+    node.classList.toggle("deciding", p.deciding);
+    node.classList.toggle("mine", mine);
+    node.classList.toggle("close", left === 1 && !p.rank);
+    if (p.deciding) node.setAttribute("aria-current", "true");
+    else node.removeAttribute("aria-current");
+  };
+  return { node, hand, update };
+}
+
+// One's own things, below the board.
+export function tray(facts, seat, explain) {
+  const dice = tag.span({ class: "hand big", "data-seat": seat, role: "group", "aria-label": "your workers" });
+  const out = tag.span({ class: "out" });
+  const goods = facts.goods.map((item) => [item, number(item, item)]);
+  const hand = facts.artifacts.map((item) => [item, number(item, item)]);
+  const meter = tag.span(
+    { class: "meter", role: "img" },
+    Array.from({ length: KNOWLEDGE_LIMIT }, () => tag.i()),
+  );
+  const said = tag.span({ class: "said" });
+  const cards = tag.div({ class: "cards" });
+  const box = (title, ...parts) => tag.div({ class: "box" }, tag.h3(title), parts);
+  const node = tag.div(
+    { class: `own seat${seat}` },
+    box("Workers", dice, out),
+    box(
+      "Goods",
+      tag.div(
+        { class: "line goods" },
+        goods.map(([, one]) => one.node),
+      ),
+    ),
+    box(
+      "Artifacts",
+      tag.div(
+        { class: "line goods" },
+        hand.map(([, one]) => one.node),
+      ),
+    ),
+    box("Knowledge check", meter, said),
+    tag.div({ class: "box grow" }, tag.h3("Cards"), cards),
+    tag.button({ type: "button", id: "sheet", onclick: () => document.body.classList.toggle("sheet") }, "Your things"),
+  );
+  let drawn = "";
+  const update = (p) => {
+    set(out, p.on_board ? `${p.on_board} on the board` : "");
+    for (const [item, one] of goods) one.update(p.goods[item] ?? 0);
+    for (const [item, one] of hand) one.update(p.artifacts?.[item] ?? 0);
+    const sum = check(p);
+    [...meter.children].forEach((step, k) => (step.className = k < p.knowledge ? "known" : k < sum ? "dice" : ""));
+    meter.setAttribute("aria-label", `knowledge ${p.knowledge}, with the workers ${sum} of ${KNOWLEDGE_LIMIT}`);
+    set(said, `${p.knowledge} + workers = ${sum} of ${KNOWLEDGE_LIMIT} · morale ${p.morale}`);
+    const key = JSON.stringify([p.recruits, p.dilemma, p.resolved, p.penalties]);
+    if (key !== drawn) cards.replaceChildren(...ownCards(facts, p, explain));
+    drawn = key;
+  };
+  return { node, hand: dice, update };
+}
+
+function ownCards(facts, p, explain) {
+  const card = (id, kind, title, note, words) =>
+    tag.button(
+      { type: "button", class: `card ${kind}`, id, onclick: (event) => explain(event.currentTarget, title, words) },
+      tag.b(title),
+      tag.span(note),
+    );
+  return [
+    ...p.recruits.map((one) =>
+      card(
+        `card-${one.name}`,
+        facts.recruits[one.name].faction,
+        facts.recruits[one.name].title,
+        [one.star && "★ ", one.active ? "active" : "hidden"].filter(Boolean).join(""),
+        facts.recruits[one.name].words,
+      ),
+    ),
+    p.dilemma &&
+      card(
+        "card-dilemma",
+        "plain",
+        "Dilemma",
+        p.resolved ? `became a ${p.resolved}` : p.dilemma,
+        facts.dilemmas[p.dilemma],
+      ),
+    ...p.penalties.map((tile) =>
+      card(`card-${tile}`, "penalty", facts.tiles[tile].title, "penalty", facts.tiles[tile].words),
+    ),
+  ].filter(Boolean);
+}
+
+// A card of which all the words are shown.
+function recruit(facts, { name, active, star }, seat) {
+  const card = facts.recruits[name];
+  return tag.details(
+    { class: `recruit ${card.faction}`, id: `recruit-${seat}-${name}` },
+    tag.summary(card.title, active ? "" : " (hidden)", star ? " ★" : ""),
+    tag.p(card.words),
+  );
+}
+
+// Identifiers of cards in a line as they are called.
+const inWords = (facts, line) =>
+  line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
+
+// A player with everything that may be known of them, in words; `you`: whose view it is.
+export function player(facts, view, p, who, you) {
+  const placed = STARS - p.stars;
+  const told = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");
+  const hand = filled(p.artifacts)
+    .map(([name, n]) => `${n} ${name}`)
+    .join(", ");
+  const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
+  return tag.section(
+    { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-label": who.name },
+    tag.header(
+      tag.h3(badge(p.seat), who.name, you === p.seat && who.name !== "You" ? " (you)" : ""),
+      who.spec && who.spec !== who.name && tag.span({ class: "label" }, who.spec),
+      told && tag.span({ class: "tag" }, told),
+    ),
+    tag.p(
+      `${placed} of ${view.stars_to_win} stars · knowledge ${p.knowledge || "–"} · ` +
+        `morale ${p.morale || "–"} · ` +
+        `check ${check(p)} of ${KNOWLEDGE_LIMIT}`,
+    ),
+    tag.p(
+      { class: "line" },
+      p.workers.map((face) => worker(p.seat, face)),
+      p.on_board ? `+ ${p.on_board} on the board` : null,
+    ),
+    tag.p(
+      { class: "line goods" },
+      goods.map(([name, n]) =>
+        tag.span({ class: `count${n ? "" : " none"}`, title: name }, icon(name), hidden(`${name} `), String(n)),
+      ),
+    ),
+    hand && tag.p(`hand: ${hand}`),
+    p.recruits.map((one) => recruit(facts, one, p.seat)),
+    p.hidden ? tag.p({ class: "label" }, many(p.hidden, "hidden recruit")) : null,
+    p.dilemma &&
+      tag.details(
+        { class: "recruit", id: `dilemma-${p.seat}` },
+        tag.summary(`dilemma: ${p.dilemma}${p.resolved ? `, became a ${p.resolved}` : ""}`),
+        tag.p(facts.dilemmas[p.dilemma]),
+      ),
+    p.penalties.length
+      ? tag.details(
+          { class: "recruit penalties", id: `penalties-${p.seat}` },
+          tag.summary(p.penalties.length === 1 ? "1 penalty" : `${p.penalties.length} penalties`),
+          tag.ul(p.penalties.map((tile) => tag.li(`${facts.tiles[tile].title}: ${facts.tiles[tile].words}`))),
+        )
+      : null,
+    [...p.notes, ...p.asides].map((line) => tag.p({ class: "label" }, inWords(facts, line))),
+  );
+}
+
+export const worker = (seat, face) =>
+  svg(
+    "svg",
+    { class: "die", viewBox: "0 0 40 26", role: "img", "aria-label": `a ${face}` },
+    svg("use", { href: `#worker-${seat}-${face}` }),
+  );
+
+// The ranking with the sources of the stars; `stars`: by seat, source -> number.
+export function ranking(view, seats, stars) {
+  const order = [...view.players].sort((a, b) => a.rank - b.rank);
+  const told = (counts) =>
+    filled(counts).map(([source, n]) => tag.span({ class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
+  return tag.ol(
+    { class: "ranking" },
+    order.map((p) =>
+      tag.li(
+        { value: p.rank, class: `seat${p.seat}` },
+        tag.div({ class: "line" }, badge(p.seat), tag.b(seats[p.seat].name), many(STARS - p.stars, "star")),
+        tag.div({ class: "line sources" }, told(stars?.[p.seat])),
+      ),
+    ),
+  );
+}
+
+// Draws a view: the players in their cells, the board with the dice in their hands, and what everybody holds.
+// `who(p)`: the name and the spec of a player.
+export function drawView(board, cells, facts, { view, drawing, who, moving }) {
+  for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
+  const hands = view.players.map((p) => p.workers);
+  board.show(drawing, hands, moving);
+  const holdings = view.players.map((p) => player(facts, view, p, who(p), null));
+  refill(document.getElementById("holdings"), holdings);
+}

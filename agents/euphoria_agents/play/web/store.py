@@ -1,0 +1,334 @@
+"""The server's data in one SQLite file. Each change is one transaction, so that a restart finds the last whole one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from euphoria_agents.play.study.game_analysis import SavedEntry
+from euphoria_agents.validation import checked, decoded
+
+APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as SQLite's `application_id`
+VERSION = 5  # of the tables
+HOST = -1  # stands for whoever made a game or study, beside the seats that play
+MAX_RUN_TIME = 2.0**40  # seconds that servers may have run
+
+_TABLES = f"""
+CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT,
+    active REAL NOT NULL DEFAULT 0);
+CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
+CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT, client TEXT);
+CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
+CREATE INDEX game_of_client ON game (client, over, changed);
+CREATE INDEX game_changed ON game (changed);
+CREATE INDEX study_of_client ON study (client);
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
+"""
+
+
+class CannotSave(OSError):
+    """The disk is full, or the file cannot be written; nothing is changed."""
+
+
+class Damaged(Exception):
+    """A saved game or study cannot be read."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"this saved {kind} is damaged; whoever made it can delete it")
+
+
+class SavedSeat(msgspec.Struct):
+    """The seat of a game in the list."""
+
+    name: str
+    spec: str | None
+
+
+class Summary(msgspec.Struct):
+    """The public entry of a game in the list."""
+
+    headline: str
+    seats: list[SavedSeat]
+    practice: bool
+
+
+class SavedGame(msgspec.Struct):
+    """A game as it is kept."""
+
+    session: Any
+    pace: Annotated[float, msgspec.Meta(ge=0)] | None
+
+
+class Store:
+    """The file of a server. Only its owner can read it, as it has the secrets of all games, and only one server can use it.
+
+    Args:
+        path: the file; made if it does not exist. ":memory:" keeps nothing.
+
+    Raises:
+        ValueError: another server uses it, it is not a file of this server, or is of another version.
+        OSError: it cannot be made.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        if str(path) != ":memory:":
+            _prepare(Path(path))
+        self._db = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
+        self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text spoils no others
+        self._one = threading.RLock()  # any thread may ask, one at a time
+        try:
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
+            if not self._db.execute("PRAGMA user_version").fetchone()[0]:  # a new file
+                for statement in _TABLES.split(";"):
+                    self._db.execute(statement)
+            self._db.execute("COMMIT")
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            ((self._ran, self._started),) = self._all(
+                "SELECT coalesce(max(active), 0), ? FROM game WHERE active < ?", time.monotonic(), MAX_RUN_TIME
+            )
+        except sqlite3.Error as error:
+            self._db.close()
+            locked = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
+
+    def now(self) -> float:
+        """The seconds that servers have run with this file. They measure idleness, whatever the clock does."""
+        return float(self._ran) + time.monotonic() - float(self._started)
+
+    def close(self) -> None:
+        """Ends the use of the file."""
+        self._db.close()
+
+    def add_game(
+        self, name: str, client: str, tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
+    ) -> None:
+        """Keeps a new game with the tokens of its seats.
+
+        Raises:
+            CannotSave: nothing is changed.
+        """
+        row = (name, time.time(), version, over, _text(summary), _text(state), client, self.now())
+        self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
+
+    def save_game(
+        self, name: str, people: Iterable[int], tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
+    ) -> None:
+        """Saves a game; raises as `add_game`, also if it has been deleted or is newer in the file.
+
+        Args:
+            name: of the game.
+            people: their seats; the tokens of the others are revoked.
+            tokens: new ones, in place of those before.
+            version, over, summary, state: the game now.
+        """
+        values = ("changed", "active", "version", "over", "summary", "state")
+        row = (time.time(), self.now(), version, over, _text(summary), _text(state), name, version)
+        kept = ", ".join(str(seat) for seat in (HOST, *people))
+        if not self._write(
+            (f"UPDATE game SET {' = ?, '.join(values)} = ? WHERE id = ? AND version <= ?", [row]),
+            (f"DELETE FROM token WHERE game = ? AND seat NOT IN ({kept})", [(name,)]),
+            _tokens(name, tokens),
+        ):
+            raise CannotSave("the game has been deleted, or changed by somebody else; look again")
+
+    def game(self, name: str) -> tuple[dict[str, Any], str] | None:
+        """The state of a game (`SavedGame`), and the address of whoever made it; None if no game has this name.
+
+        Raises:
+            Damaged: it cannot be read.
+        """
+        rows = self._all("SELECT state, client FROM game WHERE id = ?", name)
+        return (_read("game", rows[0][0], SavedGame), str(rows[0][1])) if rows else None
+
+    def games(self, most: int) -> tuple[list[dict[str, Any]], list[str]]:
+        """The summaries of the games that changed last, and the names of those among them that are damaged."""
+        found, damaged = [], []
+        rows = self._all("SELECT id, changed, over, summary FROM game ORDER BY changed DESC LIMIT ?", most)
+        for name, changed, over, text in rows:
+            try:
+                when = checked({"changed": changed}, dict[str, float])
+                found.append({"id": name, **when, "over": bool(over), **_read("game", text, Summary)})
+            except (Damaged, ValueError):
+                damaged.append(str(name))
+        return found, damaged
+
+    def idle(self, client: str | None, seconds: float) -> list[str]:
+        """The games that nobody plays: first those that are over, then those unchanged for that long, the oldest first each.
+
+        Args:
+            client: whose games; None: anybody's.
+            seconds: while the server ran, see `now`.
+        """
+        rows = self._all(
+            "SELECT id FROM game WHERE (over OR active < ?) AND (? IS NULL OR client = ?) ORDER BY over DESC, active, changed",
+            self.now() - seconds,
+            client,
+            client,
+        )
+        return [name for (name,) in rows]
+
+    def unfinished(self, seconds: float) -> list[str]:
+        """The unfinished games that nobody has changed for that long, see `now`."""
+        return [name for (name,) in self._all("SELECT id FROM game WHERE NOT over AND active < ?", self.now() - seconds)]
+
+    def count(self, kind: str, client: str | None = None) -> int:
+        """The number of rows in the table `kind`, "game" or "study": of a client, or of everybody."""
+        if client is None:
+            return int(self._all(f"SELECT count(*) FROM {kind}")[0][0])
+        return int(self._all(f"SELECT count(*) FROM {kind} WHERE client = ?", client)[0][0])
+
+    def exists(self, kind: str, name: str) -> bool:
+        """Whether there is a game or a study of this name, damaged or not."""
+        return bool(self._all(f"SELECT 1 FROM {kind} WHERE id = ?", name))
+
+    def delete(self, kind: str, name: str) -> None:
+        """Forgets a game or a study, with all that belongs to it; raises as `add_game`."""
+        places = (f"{kind} WHERE id", "token WHERE game", "analysis WHERE study")
+        self._write(*((f"DELETE FROM {place} = ?", [(name,)]) for place in places))
+
+    def hashes(self, name: str) -> dict[int, bytes]:
+        """The hashed tokens of a game or a study, by seat."""
+        rows = self._all("SELECT seat, hash FROM token WHERE game = ? AND typeof(hash) = 'blob'", name)
+        return {seat: kept for seat, kept in rows if seat in range(HOST, 6)}
+
+    def add_study(self, name: str, client: str, tokens: dict[int, str], names: list[str], record: str) -> None:
+        """Keeps the record and the names of a new study; raises as `add_game`."""
+        row = (name, time.time(), _text(names), record, client)
+        self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
+
+    def study(self, name: str) -> tuple[list[str], str] | None:
+        """The names of the players and the record of a study; None if no study has this name.
+
+        Raises:
+            Damaged: it cannot be read.
+        """
+        rows = self._all("SELECT names, record FROM study WHERE id = ?", name)
+        return (_read("study", rows[0][0], list[str]), str(rows[0][1])) if rows else None
+
+    def study_of(self, names: list[str], record: str) -> str | None:
+        """The name of the study of this record with these names of players."""
+        rows = self._all("SELECT id FROM study WHERE record = ? AND names = ?", record, _text(names))
+        return str(rows[0][0]) if rows else None
+
+    def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
+        """Keeps the finished part of an analysis; raises as `add_game`."""
+        change = "INSERT OR REPLACE INTO analysis SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM study WHERE id = ?)"
+        self._write((change, [(study, spec, _text(header), _text(entries), study)]))
+
+    def analysis(self, study: str, spec: str) -> tuple[Any, list[Any]]:
+        """The header of an analysis, None if there is none or it is damaged, and the entries that there are of it."""
+        rows = self._all("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", study, spec)
+        try:
+            return (_read("analysis", rows[0][0], Any), _read("analysis", rows[0][1], list[SavedEntry])) if rows else (None, [])
+        except Damaged:
+            return None, []  # it is made again
+
+    def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> int:
+        """Makes several changes in one transaction; if the first one changes nothing, the others are not made.
+
+        Returns:
+            How many rows the first one changed.
+
+        Raises:
+            CannotSave: nothing is changed.
+        """
+        (first, its_rows), *others = changes
+        with self._one:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                changed = self._db.executemany(first, its_rows).rowcount
+                for change, rows in others if changed else ():
+                    self._db.executemany(change, rows)
+                self._db.execute("COMMIT")
+            except sqlite3.Error as error:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise CannotSave(f"the server cannot save this ({error}); nothing has changed") from error
+        return changed
+
+    def _all(self, query: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+        with self._one:
+            return self._db.execute(query, values).fetchall()
+
+
+def _prepare(path: Path) -> None:
+    """Makes the file if it does not exist; lets only its owner read it, and the files that SQLite puts beside it.
+
+    Raises:
+        ValueError: there is no folder for it, or it is something else.
+    """
+    beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} for {path.name}")
+    new = not os.path.lexists(path)
+    if not new:
+        _check_ours(path)
+    if new or not path.stat().st_size:
+        if taken := [file for file in beside if os.path.lexists(file)]:
+            raise ValueError(f"{path} cannot be made beside {taken[0].name}, which belongs to another file")
+    if new:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    for file in (path, *beside):
+        if file.is_file():
+            file.chmod(0o600)
+
+
+def _check_ours(path: Path) -> None:
+    """Checks that a file is empty or was made by a server of this version, without changing it.
+
+    Raises:
+        ValueError: it is not, or cannot be written.
+    """
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file")
+    if not path.stat().st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
+        raise ValueError(f"{path} is read-only")
+    if not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        head = file.read(100)
+    version, application = (int.from_bytes(head[at : at + 4], "big") for at in (60, 68))
+    if not head.startswith(b"SQLite format 3\0") or application != APPLICATION:
+        raise ValueError(f"{path} is not a file of `euphoria serve`; nothing in it is changed")
+    if version != VERSION:
+        raise ValueError(f"{path} is of version {version}; this is version {VERSION}")
+
+
+def token_hash(token: str) -> bytes:
+    """The hash of a token, stored in its place."""
+    return hashlib.sha256(token.encode(errors="replace")).digest()
+
+
+def _read(kind: str, text: Any, wanted: Any) -> Any:
+    """The value of a JSON text in the file.
+
+    Raises:
+        Damaged: it is not of the type `wanted`.
+    """
+    try:
+        found = decoded(text, Any)
+        checked(found, wanted)
+    except (TypeError, ValueError):
+        raise Damaged(kind) from None
+    return found
+
+
+def _tokens(name: str, tokens: dict[int, str]) -> tuple[str, list[tuple[Any, ...]]]:
+    return "INSERT OR REPLACE INTO token VALUES (?, ?, ?)", [(name, seat, token_hash(token)) for seat, token in tokens.items()]
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,377 @@
+"""Studies over HTTP: a record decision by decision, and what an agent thinks of each.
+
+A record has all secrets of its game. A study is therefore found only by its name, which nobody can guess, and a game that is
+played becomes one when it has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from starlette.responses import Response
+
+from euphoria_agents.error_text import one_line
+from euphoria_agents.play import Seat, Session
+from euphoria_agents.play.study.decision_analysis import outcome
+from euphoria_agents.play.study.game_analysis import Analysis
+from euphoria_agents.play.study.summary import THRESHOLD
+from euphoria_agents.play.transcript import Transcript
+from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec, as_response
+from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.jobs import Jobs, answer_of, started
+from euphoria_agents.play.web.permissions import give, new_tokens, set_cookie, token_matches
+from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
+from euphoria_agents.play.web.registry import GameRegistry
+from euphoria_agents.play.web.replay_page import MOVERS, replay_page
+from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, token_hash
+from euphoria_agents.record_steps import Replayed, last_space
+from euphoria_env import Game
+from euphoria_env.game import seed_row
+from euphoria_env.json_reader import Json
+from euphoria_env.render.board import board_fragment
+from euphoria_env.render.view import view_of
+
+MAX_LOADED = 8  # studies in memory
+SAVED_EVERY = 2.0  # seconds
+JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # those that say most, the quickest first
+
+Ply = Annotated[int, Meta(ge=0, lt=10**6)]
+
+
+class NewStudy(Body):
+    """A study of a record, a position, or a game."""
+
+    record: str | None = None
+    position: Any = None
+    game: str | None = None
+
+    def __post_init__(self) -> None:
+        if sum(one is not None for one in (self.record, self.position, self.game)) != 1:
+            raise ValueError("a study is made of a record, a position or a game")
+
+
+class Start(Body):
+    """A decision of a study."""
+
+    study: str
+    ply: Ply
+
+
+class SpecBody(Body):
+    """The agent that judges."""
+
+    spec: Spec
+
+
+class AnalysisQuery(Query):
+    """The entries of the analysis by an agent, from a number on."""
+
+    spec: str = ""
+    first: Ply = msgspec.field(default=0, name="from")
+
+
+@dataclass
+class StudyAnalysis:
+    """The finished part of an analysis; `starter`: the hash of the cookie of whoever started it."""
+
+    header: Any = None
+    entries: list[Any] = field(default_factory=list)
+    starter: bytes = b""
+    trouble: str = ""
+
+
+@dataclass
+class Study:
+    """A study in memory: the names of the seats, the record, the game at its end, and the analyses started since then.
+
+    Attributes:
+        lock: held by whoever works at it.
+    """
+
+    name: str
+    names: list[str]
+    record: str
+    game: Replayed
+    analyses: dict[str, StudyAnalysis]
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """The game in words."""
+        return Transcript(self.game, self.names)
+
+    def at(self, ply: int) -> Game:
+        """The game before a decision or at its end.
+
+        Raises:
+            Refused: it has not so many.
+        """
+        if ply > len(self.game.before):
+            raise Refused(404, f"the game has {len(self.game.before)} decisions")
+        return self.game.at(ply)
+
+    def started_by(self, spec: str, cookies: Mapping[str, str]) -> bool:
+        """Whether these are the cookies of whoever started an analysis."""
+        found = self.analyses.get(spec)
+        return found is not None and token_matches(found.starter, cookies.get(_starter_cookie(self.name), ""))
+
+
+class StudyEndpoints:
+    """The endpoints of studies.
+
+    Args:
+        registry: the games, whose store, agents and threads the studies share.
+
+    Attributes:
+        jobs: the analyses under way, by study and spec.
+        processes: the processes that make pages.
+    """
+
+    def __init__(self, registry: GameRegistry) -> None:
+        self.registry, self.agents, self.store = registry, registry.agents, registry.store
+        self._alive: dict[str, Study] = {}  # the one used last stands last
+        self._loading = SharedTasks[Study]()
+        self._analyses: dict[str, dict[str, StudyAnalysis]] = {}
+        self.processes = FairQueue(registry.limits.processes)
+        self.jobs = Jobs(registry.limits.waiting)
+
+    async def find(self, name: str, client: str) -> Study:
+        """A study by its name, for a client.
+
+        Raises:
+            Refused: there is none (404).
+            Damaged: it cannot be read.
+        """
+        found = self._alive.pop(name, None) or await self._loading.result(name, lambda: self._load(name, client))
+        self._alive[name] = found
+        while len(self._alive) > MAX_LOADED:
+            del self._alive[next(iter(self._alive))]
+        return found
+
+    async def _load(self, name: str, client: str) -> Study:
+        def load() -> tuple[list[str], str, Replayed]:
+            kept = self.store.study(name)
+            if kept is None:
+                raise Refused(404, "there is no such study")
+            try:
+                game = Replayed.from_record(kept[1])
+            except ValueError as error:
+                raise Damaged("study") from error
+            if len(kept[0]) != game.rules.num_players:
+                raise Damaged("study")
+            return *kept, game
+
+        async with self.registry.working.slot(client):
+            return Study(name, *await in_thread(load), self._analyses.setdefault(name, {}))
+
+    def make(self, context: RequestContext) -> Response:
+        """Makes a study, or finds the one that exists, which gives no right over it."""
+        body: NewStudy = context.body
+        names = []
+        if context.item is not None:
+            record, names = context.item.session.record(), context.item.session.names
+        else:
+            record = body.record if body.record is not None else Game.from_dict(body.position).to_record()
+        game = Game.from_record(record)
+        name, tokens = self.keep(record, names or player_names(game), context.client)
+        return give(as_response({"id": name}, 201), "study", name, tokens)
+
+    def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
+        """The name of the study of a record that has been checked; of a new one also the token of whoever made it.
+
+        Raises:
+            Refused: there are too many.
+            CannotSave: nothing is kept.
+        """
+        if found := self.store.study_of(names, record):
+            return found, {}
+        limit = self.registry.limits.kept["study"]
+        if self.store.count("study") >= limit.in_all or self.store.count("study", client) >= limit.per_client:
+            most = f"{limit.in_all} of this kind, {limit.per_client} for each address"
+            raise Refused(503, f"this server keeps {most}; delete one first")
+        name, tokens = secrets.token_hex(16), new_tokens(HOST)
+        self.store.add_study(name, client, tokens, names, record)
+        return name, tokens
+
+    async def delete(self, context: RequestContext) -> Json:
+        """Deletes a study."""
+        await in_thread(lambda: self.store.delete("study", context.name))
+        self._alive.pop(context.name, None)
+        for spec in self._analyses.pop(context.name, {}):
+            self.jobs.stop((context.name, spec))
+        return {}
+
+    def overview(self, context: RequestContext) -> Json:
+        """The players, and every decision in notation and in words, as the player who decided saw it."""
+        study: Study = context.item
+        game, transcript = study.game, study.transcript
+        return {
+            "names": study.names,
+            "players": transcript.players,
+            "lines": game.history,
+            "record": study.record,
+            "host": context.host,
+            "turns": transcript.turns,
+            "log": transcript.log(transcript.players),
+            "result": outcome(game),
+            "headline": view_of(game, None, study.names).headline,
+            "mistake": THRESHOLD,
+            "judges": [*JUDGES, *set(self.agents.offered).difference(JUDGES)],
+        }
+
+    def at(self, context: RequestContext) -> Json:
+        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
+        study: Study = context.item
+        ply, game = context.request.path_params["ply"], study.game
+        now = study.at(ply)
+        view = view_of(now, context.seat, study.names)
+        return {
+            "ply": ply,
+            "player": now.player,
+            "over": now.over or now.truncated,
+            "view": view,
+            "board": board_fragment(view, [last_space(game.history[:ply])], names=study.names),
+            "question": study.transcript.question(ply),
+            "moves": study.transcript.moves(ply),
+            "played": game.played[ply] if ply < len(game.played) else None,
+        }
+
+    async def opinion(self, context: RequestContext) -> Any:
+        """An agent's opinion of one decision."""
+
+        def session_there() -> Session:
+            now = context.item.at(context.request.path_params["ply"])
+            return Session.of(now, [Seat(name) for name in context.item.names], agents=self.agents.pool)
+
+        session = await context.run(session_there)
+        return await self.agents.hint(session, session.player, context.body.spec, context.client)
+
+    def position(self, context: RequestContext) -> Json:
+        """The complete position before a decision, or at the end."""
+        return {"position": context.item.at(context.request.path_params["ply"]).to_dict()}
+
+    async def page(self, context: RequestContext) -> Response:
+        """The study as one page that opens anywhere, with an analysis if one is named."""
+        study, spec = context.item, context.body.spec
+        entries = (await in_thread(lambda: self._analysis(study, spec))).entries if spec else []
+        most = self.registry.limits.waiting.per_client
+        async with self.processes.slot(context.client, most), started(_make_page) as worker:
+            page = await answer_of(worker, (study.record, study.names, list(entries)))
+        return Response(page, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
+
+    async def analyse(self, context: RequestContext) -> Response:
+        """Starts an analysis, or continues one."""
+        study, spec, client = context.item, context.body.spec, context.client
+        await self.agents.check(spec, client)
+        starter = context.request.cookies.get(_starter_cookie(study.name)) or secrets.token_urlsafe(16)
+        before = await in_thread(lambda: self._analysis(study, spec))
+        if not self.jobs.running((study.name, spec)):
+            self.jobs.check_room(client)
+            found = study.analyses[spec] = StudyAnalysis(before.header, before.entries, token_hash(starter))
+            self._analyses[study.name] = study.analyses
+            self.jobs.begin((study.name, spec), client, partial(self._work, study, spec, found))
+        answer = as_response(self._progress(study, spec), 202)
+        return set_cookie(answer, _starter_cookie(study.name), starter, "study", study.name)
+
+    def analysis(self, context: RequestContext) -> Json:
+        """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
+        progress = self._progress(context.item, context.body.spec, context.body.first)
+        return {**progress, "better": context.item.transcript.better(progress["entries"])}
+
+    async def cancel(self, context: RequestContext) -> Json:
+        """Stops an analysis; the finished part stays."""
+        self.jobs.stop((context.name, context.body.spec))
+        return {}
+
+    def lines(self, context: RequestContext) -> Response:
+        """The finished part of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
+        found = self._analysis(context.item, context.body.spec)
+        if found.header is None:
+            raise Refused(404, "there is no such analysis")
+        return Response("".join(f"{json.dumps(one)}\n" for one in [found.header, *found.entries]), media_type="application/jsonl")
+
+    def _analysis(self, study: Study, spec: str) -> StudyAnalysis:
+        return study.analyses.get(spec) or StudyAnalysis(*self.store.analysis(study.name, spec))
+
+    def _progress(self, study: Study, spec: str, first: int = 0) -> Json:
+        found, running = self._analysis(study, spec), self.jobs.running((study.name, spec))
+        return {"running": running, "trouble": found.trouble, "entries": found.entries[first:]}
+
+    async def _work(self, study: Study, spec: str, found: StudyAnalysis) -> bool:
+        """Makes the missing entries, in a process; returns whether that is done, or has failed."""
+        save = partial(self.store.save_analysis, study.name, spec)
+        try:
+            async with started(_Analyst(study.record, spec)) as worker:
+                header = await answer_of(worker, None)
+                if found.header != header:  # the agent has changed since
+                    found.header, found.entries = header, []
+                saved = time.monotonic()
+                while (entry := await answer_of(worker, len(found.entries))) is not None:
+                    found.entries.append(entry)
+                    if self.jobs.must_yield((study.name, spec)):
+                        return False
+                    if time.monotonic() > saved + SAVED_EVERY:
+                        await in_thread(lambda: save(found.header, found.entries))
+                        saved = time.monotonic()
+        except Exception as error:  # an agent may raise anything
+            found.trouble = one_line(error)
+        finally:
+            try:
+                await in_thread(lambda: save(found.header, found.entries))
+            except CannotSave as error:
+                found.trouble = found.trouble or str(error)
+        return True
+
+
+def branch(study: Study, ply: int) -> Game:
+    """The game at a decision of a study: the same cards, but other chance from there.
+
+    Raises:
+        Refused: there is no such decision.
+    """
+    if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
+        raise Refused(422, "start.ply: the game has ended there")
+    rows = game.states.copy()
+    seed_row(rows[0], secrets.randbits(63))
+    return Game.taking(rows)
+
+
+def player_names(game: Game) -> list[str]:
+    """The names of the players of a recorded game, which has none."""
+    return [f"Player {k}" for k in range(game.rules.num_players)]
+
+
+def _starter_cookie(name: str) -> str:
+    return f"visitor-{name}"
+
+
+def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
+    """Makes a page, in a process."""
+    record, names, entries = item
+    return replay_page(Replayed.from_record(record), names, MOVERS, entries)
+
+
+class _Analyst:
+    """Analyses a game, in a process, an entry at a time."""
+
+    def __init__(self, record: str, spec: str) -> None:
+        self._of = record, spec
+        self._analysis: Analysis | None = None
+        self._entries: Iterator[Any] | None = None
+
+    def __call__(self, first: int | None) -> Any:
+        """For None the header of the analysis; then its entries in order, from the first number given; None at the end."""
+        self._analysis = self._analysis or Analysis(*self._of)
+        if first is None:
+            return self._analysis.header
+        self._entries = self._entries or self._analysis.entries(first)
+        return next(self._entries, None)

@@ -1,8 +1,0 @@
-"""One game with people and agents at a table: what the terminal and the server have in common."""
-
-from __future__ import annotations
-
-from euphoria_agents.sessions.agents import Agents
-from euphoria_agents.sessions.session import AGENT_NAMES, AgentFailed, Seat, Session, Stale, WrongSeat
-
-__all__ = ["AGENT_NAMES", "AgentFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]

@@ -1,8 +1,0 @@
-"""Games in the terminal: played by people and agents at one screen."""
-
-from __future__ import annotations
-
-from euphoria_agents.terminal.playing import TerminalGame
-from euphoria_agents.terminal.screen import Screen
-
-__all__ = ["Screen", "TerminalGame"]
