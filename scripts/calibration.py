@@ -31,7 +31,7 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
-from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, play_out
+from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, playout_shares
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.state import GAME_DTYPE, OVER
@@ -83,7 +83,7 @@ def judge(net, reward, positions, features, by_outlook, by_value, by_evaluation)
         seat_chances(g, WEIGHTS, features, by_evaluation[k])
 
 
-def judged(net: inference.Network, reward: int, positions: np.ndarray, n: int) -> dict[str, np.ndarray]:
+def judged(net: inference.SearchNetwork, reward: int, positions: np.ndarray, n: int) -> dict[str, np.ndarray]:
     """Everybody's chances in all positions, (K, n) each, by their source."""
     found = {name: np.zeros((len(positions), MAX_PLAYERS)) for name in ("outlook", "value", "evaluation")}
     judge(net, reward, positions, np.zeros(NUM_FEATURES), *found.values())
@@ -102,7 +102,7 @@ def make_test_set(path: Path, agent: PPO, numbers: list[int], rng: np.random.Gen
     for n in numbers:
         kept = play_games(agent, POSITIONS, Rules(num_players=n, max_turns=MOST_TURNS), rng, kept=1)
         starts = track(range(0, len(kept.rows), AT_ONCE), f"playouts, {n} players", console=Console(stderr=True))
-        won = [play_out(agent, kept.rows[start : start + AT_ONCE], PLAYOUTS, rng)[:, :n] for start in starts]
+        won = [playout_shares(agent, kept.rows[start : start + AT_ONCE], PLAYOUTS, rng)[:, :n] for start in starts]
         arrays[f"rows_{n}"] = kept.rows.view(np.uint8).reshape(len(kept.rows), -1)
         arrays[f"phase_{n}"] = kept.shares.astype(np.float32)
         arrays[f"won_{n}"] = np.concatenate(won).astype(np.float32)

@@ -13,7 +13,7 @@ from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import Policy, choose_by_network
 from euphoria_agents.network.weight_layout import active_feature_rows, flatten
-from euphoria_agents.players.search.inference import Network, build_network, reward_of
+from euphoria_agents.players.search.inference import SearchNetwork, build_network, reward_of
 from euphoria_agents.players.search.searcher import shares
 from euphoria_agents.players.search.tree_search import judge_by_network
 from euphoria_env import actions
@@ -142,7 +142,7 @@ class PPO(Agent):
         return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
 
     @cached_property
-    def _judge(self) -> Network:
+    def _judge(self) -> SearchNetwork:
         """The whole network; made when first asked for."""
         return build_network(self._parts)
 

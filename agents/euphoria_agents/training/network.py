@@ -174,7 +174,7 @@ class Network(nn.Module):
         return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
     def player(self) -> Policy:
-        """Policy and value as `play_kernels.play_games` plays with them: copies, which do not change while the network learns."""
+        """Policy and value for `play_kernels.play_actor_games`: copies, which do not change while the network learns."""
         bias = self.first.bias.detach().cpu().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
         for one in self.trunk:

@@ -197,7 +197,7 @@ def finish_game(games, i, players, record):  # type: ignore[no-untyped-def]
 
 
 @jit
-def has_room(record):  # type: ignore[no-untyped-def]
+def record_has_room(record):  # type: ignore[no-untyped-def]
     """Whether another decision can be recorded, whatever is seen."""
     k = record.size[0]
     rows, legal = record.rows, record.legal
@@ -230,7 +230,7 @@ def choose_move(games, i, players, policies, record, work):  # type: ignore[no-u
 def play_game(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
     """Plays what is left of game i until the next update, or until somebody must be asked; False: the record is full."""
     while games.left[i] > 0:
-        if not has_room(record):
+        if not record_has_room(record):
             return False
         move = choose_move(games, i, players, policies, record, work)
         if move == NO_ANSWER:
@@ -246,7 +246,7 @@ def play_game(games, i, players, policies, record, work):  # type: ignore[no-unt
 
 
 @entry(GAMES, "int64[:]", PLAYERS, POLICIES, RECORD, apart=True)
-def play_games(games, chosen, players, policies, record):  # type: ignore[no-untyped-def]
+def play_actor_games(games, chosen, players, policies, record):  # type: ignore[no-untyped-def]
     """Plays the chosen games one after another; returns how many were played before the record was full."""
     games, players, policies, record = borrowed(games), borrowed(players), borrowed(policies), borrowed(record)
     width = 0

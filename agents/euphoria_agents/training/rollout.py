@@ -146,7 +146,7 @@ class Actor:
             self._queue = np.flatnonzero(self.games.left)
             self._ask(self._queue)
         some, others = self._queue[:GAMES_AT_A_TIME], self._queue[GAMES_AT_A_TIME:]
-        played = play_kernels.play_games(self.games, some, self._players, self._all_policies, self.record)
+        played = play_kernels.play_actor_games(self.games, some, self._players, self._all_policies, self.record)
         if played < len(some):
             self._make_room()
         self._queue = np.concatenate([some[played:], others])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import re
 from dataclasses import replace
 from typing import Any
 
 from euphoria_agents.play.web.endpoints import Body, RequestContext
 from euphoria_env import Game, Rules, words
-from euphoria_env.json_reader import Json
+from euphoria_env.json_reader import FieldError, Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
@@ -39,7 +38,8 @@ def check_position(context: RequestContext) -> Json:
     try:
         game = Game.from_dict(context.body.position)
     except ValueError as error:
-        return {"errors": [key_and_message(str(error))]}
+        field, reason = (error.field, error.reason) if isinstance(error, FieldError) else ("", str(error))
+        return {"errors": [{"key": field, "message": reason}]}
     view = view_of(game, game.player)
     return {
         "errors": [],
@@ -49,9 +49,3 @@ def check_position(context: RequestContext) -> Json:
         "question": words.question(game),
         "record": game.to_record(),
     }
-
-
-def key_and_message(text: str) -> Json:
-    """The key of a position, such as "players[0].morale", and the message of an error of `Game.from_dict` about it."""
-    parts = re.fullmatch(r"(\S+?)(?:: | (?=must ))(.*)", text, re.DOTALL)
-    return {"key": parts[1], "message": parts[2]} if parts else {"key": "", "message": text}

@@ -6,7 +6,16 @@ import math
 
 from euphoria_agents.players.search.atomics import lock_row, unlock_row
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
-from euphoria_agents.players.search.tree import DEEPEST, EDGE_COUNT, add_edges, add_to_path, allocate, back_up, child_of, play
+from euphoria_agents.players.search.tree import (
+    DEEPEST,
+    EDGE_COUNT,
+    add_edges,
+    add_to_path,
+    allocate,
+    back_up,
+    child_of,
+    play_move,
+)
 from euphoria_agents.players.weights import weigh
 from euphoria_env.board import STARS
 from euphoria_env.engine.byte_copies import pointer_to
@@ -65,7 +74,7 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
         if not is_legal(g["legal"], move):
             failed = int(g["player"])
             break
-        play(workspace, move)
+        play_move(workspace, move)
         if g["status"] < OVER:
             node = child_of(tree, node, edge, g)
     n = int(g["num_players"])

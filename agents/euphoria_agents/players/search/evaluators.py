@@ -8,7 +8,7 @@ from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.atomics import lock_row, unlock_row
 from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out, random_unit
-from euphoria_agents.players.search.tree import SEEN_COUNT, allocate, play
+from euphoria_agents.players.search.tree import SEEN_COUNT, allocate, play_move
 from euphoria_agents.players.weights import weigh
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
@@ -111,7 +111,7 @@ def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
 
 
 @jit
-def judge(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
+def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
     """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
@@ -148,7 +148,7 @@ def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
             while left >= 0.0 and chosen < n - 1:
                 chosen += 1
                 left -= workspace.weights[chosen]
-        play(workspace, int(workspace.moves[chosen]))
+        play_move(workspace, int(workspace.moves[chosen]))
 
 
 @jit

@@ -25,7 +25,7 @@ from euphoria_env.observations import OBS_SIZE
 STARS_PER_E = 2.0  # an expected lead of this many stars makes winning e times as likely as losing
 
 
-class Network(NamedTuple):
+class SearchNetwork(NamedTuple):
     """A network in flat arrays, with its workspace.
 
     Attributes:
@@ -70,19 +70,19 @@ class Network(NamedTuple):
 _WORKSPACE = ("observation", "places", "known", "x", "y", "seen")
 
 
-def with_own_workspace(net: Network) -> Network:
+def with_own_workspace(net: SearchNetwork) -> SearchNetwork:
     """The same network, weights and base shared, with a workspace of its own, for another thread."""
     return net._replace(**{name: np.zeros_like(getattr(net, name)) for name in _WORKSPACE})
 
 
-def no_network() -> Network:
+def no_network() -> SearchNetwork:
     """A placeholder that is passed where no network is used."""
     empty = np.zeros(0)
     layers = [(np.zeros((0, 0)), empty)]
     return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, []))
 
 
-def load_network(path: str | Path) -> tuple[Network, int]:
+def load_network(path: str | Path) -> tuple[SearchNetwork, int]:
     """The network of a checkpoint, and the number of the reward that its values count.
 
     Raises:
@@ -108,7 +108,7 @@ def _reward(header: Mapping[str, Any]) -> Any:
     return training.get("reward") if isinstance(training, dict) else None
 
 
-def build_network(found: Parts) -> Network:
+def build_network(found: Parts) -> SearchNetwork:
     """A network from its parts."""
     begins, rows, trunk = active_feature_rows(found.features, found.trunk)
     absent = np.zeros((len(found.features.source), 0)), np.zeros(0)
@@ -118,7 +118,7 @@ def build_network(found: Parts) -> Network:
     trunk_table, policy_table, value_table, win_table = tables
     widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in tables))
     (logits, logits_bias), (worth, worth_bias) = found.policy[-1], found.value[-1]
-    return Network(
+    return SearchNetwork(
         begins,
         rows,
         weights,

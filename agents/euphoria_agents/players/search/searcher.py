@@ -17,7 +17,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.machine import usable_cores
 from euphoria_agents.players.search.evaluators import SearchPlan
-from euphoria_agents.players.search.inference import Network, no_network, with_own_workspace
+from euphoria_agents.players.search.inference import SearchNetwork, no_network, with_own_workspace
 from euphoria_agents.players.search.tree import BEGUN, empty_tree, empty_workspace, most_visited, root_edges
 from euphoria_agents.players.search.tree_search import search, search_together
 
@@ -74,7 +74,7 @@ class Searcher(Agent):
 
     needs_game = True
 
-    def __init__(self, plan: SearchPlan, budget: Budget, net: Network | None = None) -> None:
+    def __init__(self, plan: SearchPlan, budget: Budget, net: SearchNetwork | None = None) -> None:
         self.budget = budget
         self._plan = plan
         self._net = no_network() if net is None else net

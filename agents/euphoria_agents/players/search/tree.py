@@ -207,7 +207,7 @@ def add_to_path(workspace, depth, edge, node):  # type: ignore[no-untyped-def]
 
 
 @jit
-def play(workspace, move):  # type: ignore[no-untyped-def]
+def play_move(workspace, move):  # type: ignore[no-untyped-def]
     """Plays a move in the simulation."""
     g, tape = workspace.rows[0], pointer_to(workspace.tape, 0)
     answer(g, tape, move)

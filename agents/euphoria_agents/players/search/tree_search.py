@@ -25,8 +25,8 @@ from euphoria_agents.players.search.evaluators import (
     SearchPlan,
     ask_network,
     ask_win_probs,
+    evaluate_leaf,
     give_priors,
-    judge,
     keep_seen,
     postpone_priors,
     postpones,
@@ -46,7 +46,7 @@ from euphoria_agents.players.search.tree import (
     empty_workspace,
     find_edges,
     is_decided,
-    play,
+    play_move,
 )
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.determinize import deal_hidden_row
@@ -83,8 +83,7 @@ def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
 def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
     """Walks from the root, whose deal lies in the first row, to a new node, judges it, and credits the moves."""
     g = workspace.rows[0]
-    node = depth = 0
-    observed = False
+    node, depth, observed = 0, 0, False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
         n = count_legal(g["legal"])
         lock_row(tree.nodes, node)
@@ -116,10 +115,10 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
         unlock_row(tree.nodes, node)
         add_to_path(workspace, depth, edge, node)
         depth += 1
-        play(workspace, int(tree.edges[edge]["move"]))
+        play_move(workspace, int(tree.edges[edge]["move"]))
         if g["status"] < OVER:
             node = child_of(tree, node, edge, g)
-    judge(g, workspace, net, plan, observed)
+    evaluate_leaf(g, workspace, net, plan, observed)
     back_up(tree, workspace, depth)
 
 
