@@ -101,7 +101,9 @@ def make_test_set(path: Path, agent: PPO, numbers: list[int], rng: np.random.Gen
     arrays: dict[str, np.ndarray] = {}
     for n in numbers:
         kept = play_games(agent, POSITIONS, Rules(num_players=n, max_turns=MOST_TURNS), rng, kept=1)
-        starts = track(range(0, len(kept.rows), AT_ONCE), f"playouts, {n} players", console=Console(stderr=True))
+        starts = track(
+            range(0, len(kept.rows), AT_ONCE), f"playouts, {n} players", console=Console(stderr=True, emoji=False, markup=False)
+        )
         won = [playout_shares(agent, kept.rows[start : start + AT_ONCE], PLAYOUTS, rng)[:, :n] for start in starts]
         arrays[f"rows_{n}"] = kept.rows.view(np.uint8).reshape(len(kept.rows), -1)
         arrays[f"phase_{n}"] = kept.shares.astype(np.float32)

@@ -51,10 +51,10 @@ def test_a_tape_keeps_the_last_events_and_nothing_more() -> None:
     """A full tape forgets the first ones; one without room is never written to."""
     short, none = tape.empty_tape(2), tape.empty_tape()
     for face in range(1, 6):
-        tape.note(short, EventKind.DIE, 0, face, -1)
-        tape.note_interruption(none, EventKind.DIE, 0, face, -1)
-        tape.note_resumption(none, 0)
-        tape.note_cause(none, EventKind.DIE, 0, face, -1)
+        tape.log_event(short, EventKind.DIE, 0, face, -1)
+        tape.log_interruption(none, EventKind.DIE, 0, face, -1)
+        tape.log_resumption(none, 0)
+        tape.log_cause(none, EventKind.DIE, 0, face, -1)
     assert len(short) == tape.TAPE_HEADER + 8 and short[tape.TAPE_EVENTS] == 5
     assert short[tape.TAPE_HEADER :].tolist() == [EventKind.DIE, 0, 5, -1, EventKind.DIE, 0, 4, -1]
     assert none.tolist() == tape.empty_tape().tolist()

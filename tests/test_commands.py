@@ -246,7 +246,7 @@ def test_an_interrupted_training_saves_and_says_how_to_go_on(tmp_path: Path) -> 
     program = (
         "import signal, sys\nfrom euphoria_agents.__main__ import main\nfrom euphoria_agents.training.trainer import Trainer\n"
         "play = Trainer.play\n"
-        "def interrupted(trainer):\n    play(trainer)\n    signal.raise_signal(signal.SIGINT)\n    Trainer.play = play\n"
+        "def interrupted(trainer):\n    signal.raise_signal(signal.SIGINT)\n    Trainer.play = play\n    return play(trainer)\n"
         f"Trainer.play = interrupted\nsys.argv[1:] = {SMALL_RUN.split()!r}\nmain()\n"
     )
     done = python(program, tmp_path)

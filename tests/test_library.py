@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import stat
 import subprocess
@@ -98,8 +99,15 @@ def test_code_is_compiled_once_and_damaged_files_again(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_kept_parts_that_name_a_class_that_is_gone_count_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_files, "read", lambda path: b"cnumpy\nno_such_class\n.")
+    kept = {
+        "_ZN4gone": ("gone", b"cnumpy\nno_such_class\n."),
+        "_ZN5whole": ("key", pickle.dumps(library.Part(None, None, b"", []))),
+    }
+    used: list[str] = []
+    monkeypatch.setattr(cache_files, "read", lambda path: pickle.dumps(kept))
+    monkeypatch.setattr(library, "_use_part", lambda key, part: used.append(key))
     library._use_kept_parts(Path())
+    assert used == ["key"]
 
 
 def test_another_source_processor_or_setting_is_another_key(folder: Path) -> None:

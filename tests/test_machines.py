@@ -32,7 +32,7 @@ from euphoria_agents.training.config import Options
 from tests.tools.small_runs import go, options
 
 run = Path(sys.argv[1])
-chosen = dict(threads=2, envs=42, decisions=800, rating_games=4)
+chosen = dict(threads=2, envs=42, decisions=1600, rating_games=4)
 if sys.argv[2] == "straight":
     go(options(run, **chosen))
 elif sys.argv[2] == "broken":
@@ -54,7 +54,7 @@ def test_two_processes_share_the_games_and_resume_exactly(tmp_path: Path) -> Non
     straight, broken = tmp_path / "straight", tmp_path / "broken"
     torchrun(tmp_path, straight, "straight")
     facts, arrays = state_of(straight)
-    assert len(facts["processes"]) == 2 and facts["decisions"] >= 800
+    assert len(facts["processes"]) == 2 and facts["decisions"] >= 1600
     first, second = (arrays[f"process.{rank}.actor.0.games"] for rank in (0, 1))
     assert len(first) == len(second) == 21 and not np.array_equal(first, second)
     assert facts["processes"][0]["generator"] != facts["processes"][1]["generator"]

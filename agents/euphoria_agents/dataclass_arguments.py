@@ -111,7 +111,8 @@ def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: A
         argument.pop("metavar")  # argparse shows the name, or the choices
     argument |= {"help": field.metadata["help"], **field.metadata["argument"]}
     if "positional" in field.metadata:
-        parser.add_argument(field.name, default=argparse.SUPPRESS, **argument)
+        optional = field.default is not dataclasses.MISSING  # argparse would read a suppressed default as a value
+        parser.add_argument(field.name, default=field.default if optional else argparse.SUPPRESS, **argument)
         return
     default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     parser.add_argument(_flag(field), dest=field.name, default=argparse.SUPPRESS if default is None else default, **argument)

@@ -281,6 +281,9 @@ class raw_env(AECEnv):
             return None
         return shown
 
+    def close(self) -> None:
+        """Does nothing; PettingZoo's test wants it beside `render`."""
+
 
 def env(**kwargs: Any) -> AECEnv:
     """`raw_env` with PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""

@@ -34,9 +34,7 @@ def _public(error: Exception) -> str:
     if isinstance(error, agent_protocol.IllegalAnswer) and not hasattr(error, "__notes__"):
         return error.public
     kind, place = type(error).__name__, None
-    if isinstance(
-        error, agent_protocol.AgentFailed
-    ):  # from its process: "the agent ... raised KeyError: ... (my_agent.py, line 7)"
+    if isinstance(error, agent_protocol.AgentFailed):  # "the agent ... raised KeyError: ... (my_agent.py, line 7)"
         _, raised, text = str(error).partition(" raised ")
         if not raised:
             return "its process has ended"
