@@ -33,7 +33,8 @@ class Decided(NamedTuple):
     Attributes:
         player: the player who decided.
         action: the move, as an action id.
-        first, end: its events are `Game.events[first:end]`.
+        first: the number of its first event in `Game.events`.
+        end: the number of the first event after it.
     """
 
     player: int

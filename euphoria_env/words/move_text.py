@@ -83,7 +83,7 @@ class Move:
 
     @property
     def told(self) -> str:
-        """The cost and the gain in one text, if there are any: "for 1 energy: 1 gold or 1 artifact"."""
+        """The cost and the gain in one text; empty without any."""
         return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 

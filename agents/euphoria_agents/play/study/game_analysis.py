@@ -39,7 +39,8 @@ class Analysis:
 
     Attributes:
         header: all that the entries depend on; see docs/study.md.
-        players, decisions: the numbers of them in the game.
+        players: how many play.
+        decisions: how many decisions the game has.
 
     Raises:
         ValueError: the record, the spec or the seed is wrong.
