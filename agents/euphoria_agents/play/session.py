@@ -327,12 +327,8 @@ class Session:
 
         def think() -> int:
             chance = AgentGenerator(np.random.default_rng(seed))
-            observation, mask = game.observation(seat), game.mask()
-            return self._ask(
-                seat,
-                spec,
-                lambda agent: agent_protocol.query_one(agent, observation, mask, chance.own, lambda: chance.deal(game, seat)),
-            )
+            given = game.observation(seat), game.mask(), chance.own, lambda: chance.deal(game, seat)
+            return self._ask(seat, spec, lambda agent: agent_protocol.query_one(agent, *given))
 
         return think
 
