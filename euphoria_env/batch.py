@@ -348,7 +348,7 @@ class Batch:
             tape.check_events(tapes, self.rules.num_players)
         games = np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0]
         for i in range(self.n):
-            _check_row(i, games[i : i + 1], self.rules)
+            check_row(i, games[i : i + 1], self.rules)
         self.states[:] = games
         self._tapes[:] = tapes
         self._episodes[:] = episodes
@@ -383,8 +383,8 @@ def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     return room[first : first + size].view(dtype).reshape(shape)
 
 
-def _check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
-    """Refuses a game that is impossible, or has other rules."""
+def check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
+    """Refuses row i of a state, as an array of one, if its game is impossible or has other rules."""
     try:
         game = Game.from_rows(rows)
     except ValueError as error:

@@ -685,7 +685,7 @@ def small(array: np.ndarray, value: float, kind: Any = None) -> np.ndarray:
         (".0.generators", lambda a: small(a, -1), "generators must be"),
         (".0.episodes", lambda a: small(a, 2**63 - 1), "episodes must"),
         (".0.games", lambda a: a[:1], "options.envs"),
-        (".0.games", lambda a: a[::-1], "game 0 of the state has other rules"),
+        (".0.games", lambda a: a[::-1], "games with other rules"),
         (".0.latest", lambda a: small(a, 9999), "latest must be"),
         (".0.latest", lambda a: np.full_like(a, -1), "latest must have each open decision once"),
         (".0.decisions.reward", lambda a: small(a, np.nan), "reward must be finite"),

@@ -30,6 +30,7 @@ from euphoria_agents.training.play_kernels import (
 )
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.agent_protocol import Generators, query
+from euphoria_env.batch import check_row
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_seed, generator_from
 from euphoria_env.engine.rewards import reward_number
@@ -245,7 +246,7 @@ class Actor:
         self.rng = generator_from(generator)
         self._restore_decisions(state)
         for i, row in enumerate(np.ascontiguousarray(rows).view(GAME_DTYPE)):
-            _check_game(i, row, self._rules[games.kind[i]])
+            check_row(i, row, self._rules[games.kind[i]])
         games.rows.view(np.uint8).reshape(n, -1)[:] = rows
         games.episode[:], games.generator[:], games.seating[:] = episodes, generators, seating
         self._names, self._agents = list(names), {name: known[name] for name in names[1:]}
@@ -292,16 +293,6 @@ def _new_record(games: int, rollout: int) -> Record:
     rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
     ended = np.zeros((most, MAX_PLAYERS), np.int16), np.zeros((most, MAX_PLAYERS), np.int8)
     return Record(np.zeros(2, np.int64), move, log_prob, value, reward, following, rows, legal, *ended)
-
-
-def _check_game(i: int, row: np.ndarray, rules: Rules) -> None:
-    """Refuses a game of other rules, or one that no position can describe."""
-    try:
-        game = Game.from_rows(row)
-    except ValueError as error:
-        raise ValueError(f"game {i} of the state is damaged: {error}") from error
-    if game.rules != rules:
-        raise ValueError(f"game {i} of the state has other rules than {rules}")
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:
