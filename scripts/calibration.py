@@ -1,6 +1,7 @@
 """How right is a trained player about who wins? Three measures of each of its sources of win probabilities:
 
-- *log-loss* of the results of games that it plays against itself, at a quarter, half and three quarters of a game;
+- *log-loss* of the results of games that it plays against itself, at a quarter, half and three quarters of a game, and a table of
+  reliability: the share of the seats with a chance in some range that won;
 - *error* against playouts: the mover's chance in fixed test positions (`benchmarks/value_positions.npz`) against the share of 256
   games that the shipped player won from there, with the cards that the mover cannot know dealt again each time;
 - *Bellman residual*: from one decision of a seat to its next one, the square of the mean change, beside the true noise of dice,
@@ -17,11 +18,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays a
 
 import dataclasses
 import io
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
-import numba
 import numpy as np
+from numba import typeof
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -34,11 +36,13 @@ from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, sea
 from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, playout_shares
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.state import GAME_DTYPE, OVER
+from euphoria_env.engine.jit import entry
+from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 
 TEST_SET = Path(__file__).parents[1] / "benchmarks" / "value_positions.npz"
 POSITIONS, PLAYOUTS = 2000, 256  # of the test set, for each number of players
 CONTINUATIONS = 24  # of a position, for the Bellman residual
+BINS = np.linspace(0, 1, 11)
 MOMENTS = (0.25, 0.5, 0.75)  # of a game
 NEAR = 0.05  # how far off these a position may be
 SMALLEST = 1e-3  # chance that a value is taken for
@@ -53,9 +57,9 @@ class Options:
     """Compares a trained player's win probabilities with results and with playouts."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
-    players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
+    players: list[int] = option([2, 4], "numbers of players; there are test positions for 2 and 4")
     games: int = option(1000, "games of each number of players for the log-loss; 0: leave it out")
-    residuals: int = option(300, "test positions of each number of players for the Bellman residual; 0: leave it out")
+    positions: int = option(2000, "test positions of each number of players; 0: leave errors and residuals out")
     make: Path | None = option(None, "write new test positions to this file, and measure nothing")
     seed: int = option(0, "equal seeds give equal games")
 
@@ -69,7 +73,7 @@ class TestSet:
     won: np.ndarray
 
 
-@numba.njit(error_model="numpy")  # not an `entry`: the script is short, and nothing is kept that could become stale
+@entry(typeof(inference.no_network()), "int64", ROWS, "float64[:] float64[:,:] float64[:,:] float64[:,:]")
 def judge(net, reward, positions, features, by_outlook, by_value, by_evaluation):  # type: ignore[no-untyped-def]
     """Writes everybody's chances in some positions: (K, MAX_PLAYERS) each, those of the value not yet divided by their sum."""
     for k in range(len(positions)):
@@ -117,9 +121,11 @@ def read_test_set(path: Path, n: int) -> TestSet:
     """The test positions of n players.
 
     Raises:
-        ValueError: the file is of another version of the game's state.
+        ValueError: the file has none, or is of another version of the game's state.
     """
     with np.load(path, allow_pickle=False) as file:
+        if f"rows_{n}" not in file:
+            raise ValueError(f"{path}: no test positions of {n} players")
         rows, phase, won = (file[f"{name}_{n}"] for name in ("rows", "phase", "won"))
     if rows.shape[1] != GAME_DTYPE.itemsize:
         raise ValueError(f"{path}: test positions of another version, whose states have {rows.shape[1]} bytes; --make new ones")
@@ -155,13 +161,25 @@ def add_residuals(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO,
         table.add_row(str(n), name, f"{goes_on.sum():,}", f"{1e4 * residual.mean():.1f}", f"{1e4 * noise.mean():.1f}")
 
 
-def add_losses(table: Table, n: int, games: int, agent: PPO, judge: Judge, seed: int) -> None:
-    """Compares the chances with the results of new games."""
+def add_losses(table: Table, n: int, games: int, agent: PPO, judge: Judge, seed: int) -> dict[str, np.ndarray]:
+    """Compares the chances with the results of new games; returns by source the chance of each seat, and whether it won."""
     kept = play_games(agent, games, Rules(num_players=n, max_turns=MOST_TURNS), np.random.default_rng([seed, n]))
-    for name, found in judge(kept.rows).items():
-        loss = -np.log(found[np.arange(len(found)), kept.winners])
+    won, chances = kept.winners[:, None] == np.arange(n), judge(kept.rows)
+    for name, found in chances.items():
+        loss = -np.log(found[won])
         means = [loss[abs(kept.shares - moment) < NEAR].mean() for moment in MOMENTS]
         table.add_row(str(n), str(games), name, *(f"{mean:.3f}" for mean in [*means, loss.mean()]))
+    return {name: np.stack([found.ravel(), won.ravel()]) for name, found in chances.items()}
+
+
+def reliability(name: str, said: np.ndarray, won: np.ndarray) -> Table:
+    """Each range of chances: the number of seats that were given one, their mean chance, and the share of them that won."""
+    table = Table("chance", "seats", "said", "won", title=f"reliability of {name}")
+    for low, high in itertools.pairwise(BINS):
+        here = (said >= low) & ((said < high) | (high == 1))
+        means = (f"{one[here].mean():.1%}" if here.any() else "" for one in (said, won))
+        table.add_row(f"{low:.0%} to {high:.0%}", f"{here.sum():,}", *means)
+    return table
 
 
 def main() -> None:
@@ -171,26 +189,29 @@ def main() -> None:
     if options.make is not None:
         return make_test_set(options.make, agent, options.players, np.random.default_rng(options.seed))
     errors = Table(
-        "players", "by", "all", "first third", "second", "last", "bias", "explained", title="error of the mover's chance"
+        "players", "by", "all", "first third", "second", "last", "bias", "explains", title="error of the mover's chance"
     )
     residuals = Table("players", "by", "positions", "residual", "true noise", title="Bellman residual, squares of a percent")
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")
-    shipped = PPO.load(checkpoint_path(""))
+    shipped, seats = PPO.load(checkpoint_path("")), dict[str, list[np.ndarray]]()
     for n in options.players:
-        test = read_test_set(TEST_SET, n)
 
         def judge_all(rows: np.ndarray, n: int = n) -> dict[str, np.ndarray]:
             return judged(net, reward, rows, n)
 
-        add_errors(errors, n, test, judge_all(test.rows))
-        if options.residuals:
-            some = TestSet(*(array[: options.residuals] for array in (test.rows, test.phase, test.won)))
-            add_residuals(residuals, n, some, judge_all, shipped, options.seed)
+        if options.positions:
+            test = read_test_set(TEST_SET, n)
+            test = TestSet(*(array[: options.positions] for array in (test.rows, test.phase, test.won)))
+            add_errors(errors, n, test, judge_all(test.rows))
+            add_residuals(residuals, n, test, judge_all, shipped, options.seed)
         if options.games:
-            add_losses(losses, n, options.games, agent, judge_all, options.seed)
+            for name, found in add_losses(losses, n, options.games, agent, judge_all, options.seed).items():
+                seats.setdefault(name, []).append(found)
     for table in (errors, residuals, losses):
         if table.row_count:
             console.print(table)
+    for name, parts in seats.items():
+        console.print(reliability(name, *np.concatenate(parts, 1)))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ that may depend on it.
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import sys
 import time
@@ -248,6 +249,8 @@ def hide(module: Any, exported: set[str]) -> None:
 
 class _Progress:
     """Lines on stderr, one every few seconds, while a library is compiled."""
+
+    _told = math.inf  # until a library is begun: nothing is told of parts that others compile
 
     def begin(self, library: str) -> None:
         self._library, self._entries, self._begun = library, 0, time.perf_counter()
