@@ -53,46 +53,40 @@ class Recruit(NamedTuple):
 
     Attributes:
         abilities: its rows in the tables.
-        acts_in: the engine modules in which it acts.
         also: its other abilities, one word each.
     """
 
     name: str
     faction: int
     abilities: tuple[Ability, ...]
-    acts_in: str
     also: tuple[str, ...]
 
 
-def _card(name: str, *abilities: Ability, acts_in: str = "abilities", also: str = "") -> tuple[Any, ...]:
-    return name, abilities, acts_in, tuple(also.split())
+def _card(name: str, *abilities: Ability, also: str = "") -> tuple[Any, ...]:
+    return name, abilities, tuple(also.split())
 
 
 _EUPHORIAN = [
     _card(
         "ben_the_ludologist",
         Ability(Trigger.OTHERS_ROLLED, (choose(RESOURCE_SET),), when=When.ROLLER_SHOWS_PAIR, may=True, morale=2),
-        acts_in="abilities, rolls",
     ),
     _card(
         "bradley_the_futurist",
         Ability(Trigger.PLACED, (effect(Effect.FUTURE),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=2),
-        acts_in="abilities, effects, artifacts",
     ),
     _card(
         "esme_the_fireman",
         Ability(Trigger.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT),
-        acts_in="abilities, effects, stars",
     ),
     _card(
         "gary_the_electrician",
         Ability(Trigger.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
     ),
-    _card("jefferson_the_shock_artist", acts_in="legal_moves, retrieval", also="retrieves_for_energy"),
+    _card("jefferson_the_shock_artist", also="retrieves_for_energy"),
     _card(
         "julia_the_thought_inspector",
         Ability(Trigger.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
-        acts_in="abilities, effects",
     ),
     _card("katy_the_dietician", Ability(Trigger.PLACED, (goods(FOOD),), space_set("generator"), When.NO_ARTIFACT)),
     _card(
@@ -102,15 +96,13 @@ _EUPHORIAN = [
     _card(
         "michael_the_engineer",
         Ability(Trigger.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
-        acts_in="placement_legality, costs, abilities",
         also="site_for_any_resource",
     ),
     _card("dr_nakagawa_the_tribute", Ability(Trigger.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
-    _card("ray_the_foreman", Ability(Trigger.BUILT, (effect(Effect.BUILDER),)), acts_in="abilities, effects"),
+    _card("ray_the_foreman", Ability(Trigger.BUILT, (effect(Effect.BUILDER),))),
     _card(
         "yordy_the_demotivator",
         Ability(Trigger.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY),
-        acts_in="abilities, effects",
     ),
 ]
 
@@ -132,12 +124,11 @@ _SUBTERRAN = [
             may=True,
             price=Price.PLACED_WORKER,
         ),
-        acts_in="abilities, effects, turn",
         also="places_new_worker",
     ),
-    _card("curtis_the_propagandist", acts_in="markers", also="lost_morale_loses_knowledge"),
+    _card("curtis_the_propagandist", also="lost_morale_loses_knowledge"),
     _card("faith_the_hydroelectrician", Ability(Trigger.PLACED, (goods(ENERGY),), space_set("aquifer"), When.NO_ARTIFACT)),
-    _card("jonathan_the_gambler", acts_in="artifacts", also="draws_two_for_one"),
+    _card("jonathan_the_gambler", also="draws_two_for_one"),
     _card(
         "josiah_the_hacker",
         Ability(
@@ -145,7 +136,6 @@ _SUBTERRAN = [
             (effect(Effect.OTHERS_THERE), morale(1)),
             space_set("generator", "farm", "cloud_mine"),
         ),
-        acts_in="abilities, effects",
     ),
     _card(
         "maggie_the_outlaw",
@@ -160,7 +150,6 @@ _SUBTERRAN = [
             may=True,
             knowledge=1,
         ),
-        acts_in="abilities, effects",
     ),
     _card("phil_the_spy", Ability(Trigger.BUMPED, (draw(),), when=When.BUMPED_NO_SUBTERRAN, may=True, knowledge=1)),
     _card(
@@ -170,7 +159,6 @@ _SUBTERRAN = [
     _card(
         "xander_the_excavator",
         Ability(Trigger.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1),
-        acts_in="abilities, effects",
     ),
 ]
 
@@ -183,21 +171,18 @@ _WASTELANDER = [
             MARKET_SET,
             When.PAID_FOOD_FOR_BLISS,
         ),
-        acts_in="placement_legality, costs, abilities, effects",
         also="food_for_bliss icarus_costs_morale",
     ),
     _card(
         "flartner_the_scammer",
         Ability(Trigger.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
-        acts_in="placement_legality, costs, abilities",
         also="site_for_artifact",
     ),
-    _card("geek_the_oracle", acts_in="artifacts", also="draws_three_for_one"),
+    _card("geek_the_oracle", also="draws_three_for_one"),
     _card("ian_the_horticulturist", Ability(Trigger.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
     _card(
         "jacko_the_archivist",
         Ability(Trigger.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
-        acts_in="costs, legal_moves, abilities, effects",
         also="ark_for_one_artifact",
     ),
     _card("jonathan_the_artist", Ability(Trigger.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
@@ -205,7 +190,7 @@ _WASTELANDER = [
         "kyle_the_scavenger",
         Ability(Trigger.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2),
     ),
-    _card("nick_the_understudy", acts_in="markers", also="gained_knowledge_gains_morale"),
+    _card("nick_the_understudy", also="gained_knowledge_gains_morale"),
     _card(
         "pete_the_cannibal",
         Ability(
@@ -215,7 +200,6 @@ _WASTELANDER = [
             price=Price.RETRIEVED_WORKER,
         ),
         Ability(Trigger.NEW_WORKER, (draw(),), may=True, knowledge=2),
-        acts_in="abilities, effects, retrieval",
     ),
     _card(
         "professor_reitz_the_archaeologist",
@@ -244,27 +228,23 @@ _ICARITE = [
             may=True,
             price=Price.BLISS,
         ),
-        acts_in="abilities, effects",
     ),
     _card("flavio_the_merchant", Ability(Trigger.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
-    _card("gidget_the_hypnotist", acts_in="retrieval", also="bliss_loses_knowledge"),
-    _card("josh_the_negotiator", acts_in="costs", also="bliss_for_market_resource"),
-    _card("kaden_the_infiltrator", acts_in="placement_legality, costs", also="tunnel_ends_for_knowledge"),
+    _card("gidget_the_hypnotist", also="bliss_loses_knowledge"),
+    _card("josh_the_negotiator", also="bliss_for_market_resource"),
+    _card("kaden_the_infiltrator", also="tunnel_ends_for_knowledge"),
     _card(
         "lee_the_gossip",
         Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
-        acts_in="abilities, effects",
     ),
-    _card("matthew_the_thief", acts_in="placement_legality, costs", also="bumping_in_tunnel_for_knowledge"),
+    _card("matthew_the_thief", also="bumping_in_tunnel_for_knowledge"),
     _card(
         "maxime_the_ambassador",
         Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
-        acts_in="abilities, effects",
     ),
     _card(
         "rebecca_the_peddler",
         Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(RESOURCE_SET)), may=True, morale=2),
-        acts_in="abilities, effects",
     ),
     _card(
         "sarinee_the_cloud_miner",
@@ -279,7 +259,6 @@ _ICARITE = [
             price=Price.RETRIEVED_WORKER,
         ),
         Ability(Trigger.NEW_WORKER, (draw(),), may=True, morale=2),
-        acts_in="abilities, effects, retrieval",
     ),
     _card(
         "zong_the_astronomer",
@@ -290,14 +269,13 @@ _ICARITE = [
             may=True,
             knowledge=1,
         ),
-        acts_in="abilities, effects",
     ),
 ]
 
 RECRUITS: tuple[Recruit, ...] = tuple(
-    Recruit(name, faction, abilities, acts_in, also)
+    Recruit(name, faction, abilities, also)
     for faction, cards in enumerate((_EUPHORIAN, _SUBTERRAN, _WASTELANDER, _ICARITE))
-    for name, abilities, acts_in, also in cards
+    for name, abilities, also in cards
 )
 RECRUIT_NAMES = tuple(recruit.name for recruit in RECRUITS)
 NUM_RECRUITS = len(RECRUITS)
