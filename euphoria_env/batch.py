@@ -21,7 +21,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
-_MOST_EPISODES = 2**62  # of a game; far from the end of int64
+MOST_EPISODES = 2**62  # of a game; far from the end of int64
 _GAMES_AT_A_TIME = 2**14  # that begin in one call: Python looks for an interrupt only between calls
 _NO_GAMES = np.zeros(0, np.int64)
 _ALIGNMENT = 64  # bytes; JAX copies arrays that begin elsewhere
@@ -340,7 +340,7 @@ class Batch:
         """
         arrays = {f"state[{name!r}]": array for name, array in state.items()}  # as error messages name them
         rows = read_array(arrays, "state['games']", (self.n, GAME_DTYPE.itemsize), np.uint8)
-        episodes = read_array(arrays, "state['episodes']", (self.n,), np.int64, 0, _MOST_EPISODES)
+        episodes = read_array(arrays, "state['episodes']", (self.n,), np.int64, 0, MOST_EPISODES)
         seed = read_array(arrays, "state['seed']", (1,), np.int64)
         tapes = self._tapes
         if self.events.shape[1]:

@@ -16,7 +16,7 @@ from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.event_kinds import EventKind
 from euphoria_env.events import Event
-from euphoria_env.game_log import IS_OUTCOME, GameLog, plain
+from euphoria_env.game_log import IS_OUTCOME, GameLog, plain_outcomes
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
@@ -77,7 +77,7 @@ class Game:
         self._attach(rows, start)
         if load is not None:
             self._log.load(self._row, load)
-            start["load"] = plain(load)
+            start["load"] = plain_outcomes(load)
         tape = self._log.begin()
         loop.new_game(self._rows, 0, seed, 0, 0, tape)
         self._log.finish(tape)
@@ -134,8 +134,8 @@ class Game:
         """Plays a move, in notation or as an action id.
 
         Raises:
-            IllegalMove: the move is not legal now, or is no move; the game stays as it was.
-            ValueError: the move draws a loaded outcome that is impossible; the game stays as it was.
+            IllegalMove: the move is not legal now, or there is no such move; the game does not change.
+            ValueError: the move draws a loaded outcome that is impossible; the game does not change.
         """
         action, log = self._action(move), self._log
         tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
@@ -281,7 +281,7 @@ class Game:
             ValueError: a kind is unknown, a value impossible, or a card in somebody's hand; nothing is loaded.
         """
         self._log.load(self._row, outcomes)
-        self._loads.append((len(self._moves), plain(outcomes)))
+        self._loads.append((len(self._moves), plain_outcomes(outcomes)))
 
     @property
     def outcomes(self) -> list[Outcome]:

@@ -35,13 +35,13 @@ def _named(kind: str, value: int) -> int | str:
     return _NAMES[kind][value] if kind in _NAMES else value
 
 
-def plain(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def plain_outcomes(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """Returns outcomes by kind as JSON can hold them."""
     return {kind: [value if isinstance(value, str) else int(value) for value in values] for kind, values in outcomes.items()}
 
 
 class GameLog:
-    """What happened in one game, and the outcomes that are loaded to be drawn next.
+    """The events of one game, and the loaded outcomes that will be drawn next.
 
     The engine writes events to a tape, behind the loaded outcomes (`engine.tape`): `begin` gives the tape for its next step, and
     `finish` reads what the step left on it.

@@ -64,12 +64,12 @@ def portable_bytes(row: np.void) -> bytes:
     return whole[: -GAME_DTYPE["shown_rules"].itemsize]
 
 
-def to_dict(row: np.void) -> Json:
+def write_mid_turn(row: np.void) -> Json:
     """Returns the mid-turn state of a row."""
     return {field.name: row[field.name].tolist() for field in PENDING} | {"check": row_digest(row)}
 
 
-def read(row: np.void, reader: Reader, value: object) -> None:
+def read_mid_turn(row: np.void, reader: Reader, value: object) -> None:
     """Fills in the mid-turn state; the rest of the row is already there.
 
     Raises:

@@ -64,7 +64,7 @@ def to_dict(row: np.void) -> Json:
         d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
         d["ranking"] = row["ranking"][:n].tolist()
     elif row["ask"] != Decision.OPEN:
-        d["pending"] = mid_turn.to_dict(row)
+        d["pending"] = mid_turn.write_mid_turn(row)
     return d
 
 
@@ -148,7 +148,7 @@ def from_dict(d: Any, row: np.void) -> None:
     position.read_turn(rules)
     position.read_result()
     if given.get("pending") is not None:
-        mid_turn.read(row, position, given["pending"])
+        mid_turn.read_mid_turn(row, position, given["pending"])
 
 
 class _Position(Reader):

@@ -7,7 +7,8 @@
 - *Bellman residual*: from one decision of a seat to its next one, the square of the mean change, beside the true noise of dice,
   cards and other players. Both in squares of a percent.
 
-The sources are its outlook, its value turned into chances (of all seats, divided by their sum) and the evaluation of `greedy`.
+The sources are its win probabilities (`outlook`), its value turned into chances (of all seats, divided by their sum) and the
+evaluation of `greedy`.
 `--make FILE` makes new test positions instead (20 minutes)."""
 
 from __future__ import annotations

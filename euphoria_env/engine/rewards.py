@@ -19,7 +19,7 @@ class Reward(IntEnum):
 
 
 class RewardRow(NamedTuple):
-    """What users of a reward must know.
+    """The description of a reward.
 
     Attributes:
         meaning: what is paid, and when.

@@ -99,7 +99,7 @@ Range = tuple[int, int]
 
 
 class OperationRow(NamedTuple):
-    """What an operation on the stack may look like; `pending` refuses positions with others.
+    """The values that an operation on the stack may have; `mid_turn` refuses a position with others.
 
     Attributes:
         a, b: the range of each argument.
@@ -191,7 +191,7 @@ _POSITION = [
 
 
 class PendingField(NamedTuple):
-    """A field of what is pending, and its range, for `pending`; `high` may be a function of the number of players."""
+    """A field of what is pending, and its range, for `mid_turn`; `high` may be a function of the number of players."""
 
     name: str
     kind: type

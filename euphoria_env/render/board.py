@@ -59,7 +59,7 @@ from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
 from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
-from euphoria_env.render.view import REGION_NAMES, View, cost_view, slots_of
+from euphoria_env.render.view import REGION_NAMES, View, cost_view, site_slots
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
 _told = cache(space_words)
@@ -273,7 +273,7 @@ def _star_place(s: Sheet, place: tuple[float, float], faction: str) -> None:
 def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: int, faction: str) -> None:
     """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
     box = PLACES[market]
-    slots = slots_of(market)
+    slots = site_slots(market)
     taken = sum(slot in view.workers for slot in slots)
     s.rect(box, f"{faction}-cell", 8, "frame", 1)
     s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)

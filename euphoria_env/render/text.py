@@ -27,7 +27,7 @@ from euphoria_env.board import (
     TUNNELS,
     WASTELANDER,
 )
-from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, slots_of, view_of
+from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, site_slots, view_of
 from euphoria_env.words import (
     CHECK,
     RETRIEVING,
@@ -113,7 +113,7 @@ def _short_site(view: View, market: str, names: Sequence[str]) -> str:
     tile, stars = view.markets[market].tile, view.markets[market].stars
     if tile:
         return f"{short_title(tile)}{_there(view, market, names)}" + (f", stars {_owners(stars, names)}" if stars else "")
-    there = [worker for slot in slots_of(market) for worker in view.workers.get(slot, ())]
+    there = [worker for slot in site_slots(market) for worker in view.workers.get(slot, ())]
     return f"site {market[-1]} {len(there)}/{view.workers_to_build}{_among(there, names)}" if there else ""
 
 
@@ -315,7 +315,7 @@ def _land(view: View, faction: int) -> Iterator[_Row | str]:
 def _site_or_market(view: View, market: str) -> Iterator[_Row | str]:
     tile, stars = view.markets[market].tile, view.markets[market].stars
     if tile is None:
-        slots = slots_of(market)
+        slots = site_slots(market)
         taken = sum(slot in view.workers for slot in slots)
         yield _named(f"{slots[0]} to 4", f"{taken} of {view.workers_to_build} workers that build the market")
         places = [f"{k}: {_workers(view.workers.get(slot, ()))} {cost_words(slot)}" for k, slot in enumerate(slots, 1)]

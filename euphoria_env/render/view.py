@@ -243,7 +243,7 @@ def cost_view(space: str, tile: str | None = None) -> list[tuple[int, str]]:
     return [(units, _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]) for units, items in groups if units]
 
 
-def slots_of(market: str) -> tuple[str, ...]:
+def site_slots(market: str) -> tuple[str, ...]:
     """The four slots of the construction site of a market."""
     first = SLOTS_PER_SITE * MARKETS.index(market)
     return SLOTS[first : first + SLOTS_PER_SITE]

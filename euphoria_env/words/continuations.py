@@ -141,7 +141,7 @@ class _Explorer:
 
 
 def _before_roll_off(path: Path, g: np.void) -> tuple[Path, list[int]]:
-    """What happens before the rolls that decide a tie (R16.2), and who rolls; everything, and nobody, if there are none."""
+    """Returns the events before the rolls that decide a tie (R16.2), and who rolls; without such rolls, all events and nobody."""
     rolls = (K.ROLL, K.DIE, K.LOT, K.TIE_BROKEN)
     for k in range(len(path) - 1, -1, -1) if g["status"] == OVER else ():
         if path[k][0] == K.TIE_BROKEN and path[k][2] >= _BY_ROLL:
@@ -173,7 +173,7 @@ def _options(g: np.void, legal: list[int], mover: int) -> list[int]:
 
 
 def _question(start: np.void, g: np.void, legal: list[int]) -> Question | None:
-    """What is asked in a continuation of `start`; None for a further placement that the rules always allow."""
+    """Returns the question that follows in a continuation of `start`; None for a further placement, which is always allowed."""
     asked, p = g["ask"], int(g["player"])
     operation, _, _, left = g["stack"][max(0, int(g["depth"]) - 1)].tolist()
     if asked == D.SERIES:
@@ -195,7 +195,7 @@ def _question(start: np.void, g: np.void, legal: list[int]) -> Question | None:
 
 
 def _series_text(g: np.void, verb: int) -> str:
-    """What is chosen in a series: "1 bliss, 1 other commodity"; "" for what a roll takes, which is a risk."""
+    """Returns the choice of a series in words: "1 bliss, 1 other commodity"; "" where a roll takes something, which is a risk."""
     groups = [(int(g["units_a"]), int(g["set_a"])), (int(g["units_b"]), int(g["set_b"]))]
     if verb == V.LOSE:
         return ""

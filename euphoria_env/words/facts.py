@@ -1,4 +1,4 @@
-"""What happens in the continuations of a move (`words.continuations`), as facts: to whom, why, and how much of it."""
+"""The facts of a move: each says what happens to whom, why, and how much, in its continuations (`words.continuations`)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NO_CAUSE = Cause()
 
 
 class Fact(NamedTuple):
-    """What happens to a player in some continuations of a move, and why.
+    """A change for a player in some continuations of a move, with its cause.
 
     Attributes:
         kind: an `EventKind`, or `CHOICE`, `MAY_USE`, `MAY_PLACE`.
@@ -183,7 +183,7 @@ class Continuation:
 
 
 def _amount(kind: int, a: int, b: int) -> tuple[int, int]:
-    """What an event is about (-1: its kind says it), and the amount."""
+    """Returns the item of an event, or -1 if its kind says it, and the amount."""
     row = _ROWS[kind]
     if row.b == "number":
         return a, b

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from euphoria_agents.commands.replay import checked
+from euphoria_agents.commands.replay import checked_record
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
@@ -34,7 +34,7 @@ def run(options: AnalyseOptions) -> None:
     if not 0 <= options.threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
     text = read_text(options.record)
-    checked(options.record, text)
+    checked_record(options.record, text)
     analysis = Analysis(text, options.agent, options.seed)
     entries = []
     with Progress(console, "judging", "decisions", analysis.decisions) as progress:

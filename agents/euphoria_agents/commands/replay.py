@@ -15,7 +15,7 @@ from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text
 
 
-def checked(record: Path, text: str) -> Game:
+def checked_record(record: Path, text: str) -> Game:
     """The game of a record, as it ended.
 
     Raises:
@@ -81,7 +81,7 @@ def run(options: ReplayOptions) -> None:
         ValueError: the record is damaged, or a number is wrong.
     """
     text = read_text(options.record)
-    game = checked(options.record, text)
+    game = checked_record(options.record, text)
     if not 0 <= options.start <= len(game.history):
         raise ValueError(f"--from must be from 0 to {len(game.history)}, the decisions of this game, not {options.start}")
     if options.decision is not None and (options.start or options.html):

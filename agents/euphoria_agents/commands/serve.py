@@ -6,7 +6,7 @@ from contextlib import closing
 
 from rich.console import Console
 
-from euphoria_agents.commands.replay import checked
+from euphoria_agents.commands.replay import checked_record
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.files import read_text
 from euphoria_agents.play import Agents
@@ -29,7 +29,7 @@ def run(options: ServeOptions) -> None:
         for spec in options.agents:
             agents.check(spec)
     record = None if options.record is None else read_text(options.record)
-    names = [] if options.record is None or record is None else player_names(checked(options.record, record))
+    names = [] if options.record is None or record is None else player_names(checked_record(options.record, record))
     with closing(listen(options.host, options.port)) as listening, closing(Store(options.data)) as store:
         app = make_app(store, options.agents, [*LOCAL_HOSTS, options.host, *options.hosts])
         page = address(options.host, listening.getsockname()[1])

@@ -134,8 +134,8 @@ class PPO(Agent):
     ) -> Explanation:
         """Says how probable each move is and, with a game, how probable it is that each seat wins; see `Agent.explain`.
 
-        The chances are those of the outlook; without one, they are made of the values of all seats, each asked with what it sees
-        in this deal.
+        They are the win probabilities of the network; without these, they are made of the values of all seats, each from what it
+        sees in this deal.
         """
         legal = np.flatnonzero(mask)
         chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))

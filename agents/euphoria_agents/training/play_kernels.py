@@ -31,7 +31,7 @@ RANDOM, WEIGHTS, ASKED = -3, -2, -1  # in place of a player's policy; who is ASK
 MAX_POLICIES = 12  # the learner's, and those of past selves and of networks among the baselines; further ones are asked
 SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
 NO_ANSWER, NOBODY = -1, -1
-PLAYERS_EPISODE, MOST_EPISODES = -1, 2**62  # the seed of the players has the first in place of an episode
+PLAYERS_EPISODE = -1  # in place of an episode, in the seed of what the players draw from
 
 
 class Games(NamedTuple):

@@ -30,7 +30,7 @@ from euphoria_agents.training.play_kernels import (
 )
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.agent_protocol import Generators, query
-from euphoria_env.batch import check_row
+from euphoria_env.batch import MOST_EPISODES, check_row
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_seed, generator_from
 from euphoria_env.engine.rewards import reward_number
@@ -240,7 +240,7 @@ class Actor:
         if not names or names[0] != LEARNER or len(set(names)) < len(names):
             Reader.must("opponents", f"begin with {LEARNER}, and name nobody twice")
         rows = read_array(state, "games", (n, GAME_DTYPE.itemsize), np.uint8)
-        episodes = read_array(state, "episodes", (n,), np.int64, 0, play_kernels.MOST_EPISODES)
+        episodes = read_array(state, "episodes", (n,), np.int64, 0, MOST_EPISODES)
         generators = read_array(state, "generators", (n, 2), np.int64, 0, 2**32 - 1)
         seating = read_array(state, "seating", games.seating.shape, np.int64, 0, len(names) - 1)
         self.rng = generator_from(generator)

@@ -23,10 +23,10 @@ UNNAMED = "euphoria-game.json"  # where a game is saved, if no file is named
 
 
 class TypedCommand(NamedTuple):
-    """A command: its form, its help, and what does it.
+    """A command: its form, its help and its function.
 
     Attributes:
-        do: takes the words after the command; returns whether the game has changed, so that its question is asked anew.
+        do: takes the words after the command; returns whether the game has changed and must ask its question again.
     """
 
     form: str

@@ -61,7 +61,7 @@ class Jobs:
         self._tasks[key] = client, asyncio.create_task(in_turn())
 
     def must_yield(self, key: Hashable) -> bool:
-        """Whether the job at work has to stop for now, since others wait."""
+        """Returns whether the running job must pause because other clients wait."""
         return time.monotonic() > self._since + SLICE and self._turns.wanted_by_others(self._tasks[key][0])
 
     def stop(self, key: Hashable) -> None:

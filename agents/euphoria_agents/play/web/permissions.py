@@ -23,10 +23,10 @@ PATHS = {"game": "/api/games", "study": "/api/studies"}
 
 
 class Permission(NamedTuple):
-    """What a request needs to be answered.
+    """A condition on requests.
 
     Attributes:
-        allows: whether a request has it.
+        allows: returns whether a request meets it.
         refusal: the message for others; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
     """
 

@@ -114,7 +114,7 @@ def star_spaces(g, p):  # type: ignore[no-untyped-def]
 
 
 @jit
-def describe(g, p, out):  # type: ignore[no-untyped-def]
+def describe_player(g, p, out):  # type: ignore[no-untyped-def]
     """Writes the features of a player into a float64 array (NUM_FEATURES,)."""
     out[:] = 0.0
     placed = STARS - int(stars_missing(g, p))
@@ -199,7 +199,7 @@ def seat_chances(g, table, features, chances):  # type: ignore[no-untyped-def]
             chances[p] = g["winner"] == p if g["status"] == OVER else 1.0 / n
         return
     for p in range(n):
-        describe(g, p, features)
+        describe_player(g, p, features)
         standing = 0.0
         for k in range(NUM_FEATURES):
             standing += table[k] * features[k]

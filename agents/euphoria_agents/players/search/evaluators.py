@@ -1,4 +1,4 @@
-"""What a search asks for: the probabilities of a node's moves (priors), and everybody's chances at the end of a simulation."""
+"""The evaluators of a search: they give the probabilities of a node's moves (priors) and the chances of all seats at a leaf."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last
         if number >= last:
             return made
         if number == 0:
-            begin(tree, workspace.rows[1], net, plan)
+            begin_tree(tree, workspace.rows[1], net, plan)
         elif until_decided and number % LOOKS == 0 and is_decided(tree, last):
             tree.used[BEGUN] = last
             return made
@@ -168,7 +168,7 @@ def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last
 
 
 @jit
-def begin(tree, root, net, plan):  # type: ignore[no-untyped-def]
+def begin_tree(tree, root, net, plan):  # type: ignore[no-untyped-def]
     """Begins a new tree."""
     tree.used[:BEGUN] = 0
     add_node(tree, root, -1)

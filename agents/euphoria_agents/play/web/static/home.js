@@ -99,7 +99,7 @@ async function drawForm() {
   const practice = tag.input({ type: "checkbox", id: "practice" });
   at("new").append(
     tag.fieldset(tag.legend("Who plays"), tag.div({ id: "seats", class: "stack" })),
-    start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws come anew.") : rules(),
+    start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws will differ.") : rules(),
     tag.label({ class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
     tag.p(tag.button({ class: "main", id: "start" }, "Start the game")),
   );
