@@ -17,14 +17,13 @@ from euphoria_env import Game, Rules
 from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, SLOTS, TANK, TUNNEL_ENDS, TUNNELS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.envs.frames import frame
-from euphoria_env.render import board_array, board_svg
+from euphoria_env.render import board_svg
 from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.sheet import SMALL
 from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH, WIDE
 from euphoria_env.render.symbols import symbols
 from euphoria_env.render.theme import PAGE, THEMES
-from euphoria_env.words import legal_moves, question, recruit_words, short_name, space_words, title
+from euphoria_env.words import recruit_words, short_name, space_words, title
 
 NAMES = ("Ann", "mcts:1000:ppo", "A rather long name of a person", "weights:/a/folder/best.safetensors", "greedy", "Øyvind Æ.")
 LAST = "Player 2 placed the 4 on the Generator: 2 energy and 1 knowledge, and that was what happened last of all"
@@ -282,23 +281,6 @@ def test_names_and_the_last_move():
     players = [{"workers": [2], "goods": {"gold": 1}}, {"workers": [3], "goods": {"clay": 1}}]
     later = Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players})
     assert "turn 1: Ann" in texts(board_svg(later, names=["Ann", "Bob"]))
-    assert "Offer Bob a trade" in texts(board_svg(later, 0, names=["Ann", "Bob"]))
-
-
-@pytest.mark.parametrize("num_players", [2, 6])
-def test_the_moves_of_who_decides_are_listed(num_players):
-    for game in positions(num_players):
-        svg = board_svg(game, game.player)
-        moves = legal_moves(game, game.player)
-        listed = groups(svg, "move")
-        assert [int(group.get("data-action", "")) for group in listed] == [move.action for move in moves]
-        for group, move in zip(listed, moves, strict=True):
-            written = " ".join(text.text or "" for text in group)
-            assert group.get("data-space") == move.space
-            assert all(part in written for part in (move.text, move.cost, move.gain, move.risk))
-        for seat in (None, (game.player + 1) % num_players):
-            other = board_svg(game, seat)
-            assert not groups(other, "move") and question(game, seat) in texts(other)
 
 
 def test_every_die_star_and_panel_has_the_number_of_its_player():
@@ -341,16 +323,6 @@ def test_sizes():
         assert re.search(rf'width="{width or 1500}" height="{height}" viewBox="0 0 {drawn}', board_svg(game, width=width))
     assert (PICTURE_WIDTH, PICTURE_HEIGHT) == (1500, 758)
     assert board_svg(game) == board_svg(game, None, None, None, "", "dark") == game._repr_svg_()
-
-
-def test_pixels_of_other_sizes():
-    pytest.importorskip("resvg_py")
-    game = Game(Rules(num_players=6), seed=0)
-    narrow = board_array(game, width=600, theme="print")
-    assert narrow.shape[1:] == (600, 3) and narrow.shape[0] > 600 and narrow[0, 0].tolist() == [255] * 3
-    assert board_array(game, within=(800, 100)).shape[0] == 100 and board_array(game, within=(80, 1000)).shape[1] == 80
-    assert frame(game, "rgb_array", (1600, 1120)).shape == (1120, 1600, 3)
-    assert board_array(game, names=NAMES, last=LAST).shape[1:] == (1500, 3)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS
 from euphoria_env.render.theme import PAGE, colour
 
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
+_XMLNS = 'xmlns="http://www.w3.org/2000/svg"'
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
 LINE = 1.3  # from base line to base line, in sizes
 _ICON, _BETWEEN = 16, 3
@@ -67,21 +69,22 @@ class Sheet:
 
     def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
         """A part of the sheet as SVG, in a size in pixels, or in any size that the page gives it."""
+        view = f'viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"'
+        look = f'color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
+        if self.theme == PAGE:
+            return "\n".join([f"<svg {_XMLNS} {view} {look}", *self._parts, "</svg>"])
         large = f'width="{size[0]}" height="{size[1]}" ' if size else ""
-        font = "" if self.theme == PAGE else f' font-family="{FONT}"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {large}viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"{font}'
-        head += f' color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
         told = f"<desc>{_escaped(description)}</desc>" if description else ""
-        used = dict.fromkeys(name for run in self.runs for name in run.symbols)
-        symbols = "" if self.theme == PAGE else self._defined(used)
-        ground = "" if self.theme == PAGE else f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
-        return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
+        symbols = self._defined(dict.fromkeys(name for run in self.runs for name in run.symbols))
+        ground = f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
+        head = f'<svg {_XMLNS} {large}{view} font-family="{FONT}" {look}{told}{symbols}{ground}'
+        return "\n".join([head, *self._parts, "</svg>"])
 
     def part(self, run: Run, size: tuple[int, int], matrix: Sequence[float]) -> str:
         """A run of shapes alone as SVG of a size in pixels, with a transformation matrix."""
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}"'
-        head += f' font-family="{FONT}" color="{self.colour("ink")}">{self._defined(run.symbols)}'
-        return f'{head}<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g></svg>'
+        head = f'<svg {_XMLNS} width="{size[0]}" height="{size[1]}" font-family="{FONT}" color="{self.colour("ink")}">'
+        moved = f'<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g>'
+        return f"{head}{self._defined(run.symbols)}{moved}</svg>"
 
     def _defined(self, names: Iterable[str]) -> str:
         """The definitions of symbols."""
@@ -119,9 +122,8 @@ class Sheet:
             data: its `data-` attributes.
         """
         about = f' id="{name}"' if name else ""
-        about += "".join(
-            f' data-{key}="{escape(f"{value:g}" if isinstance(value, float) else str(value))}"' for key, value in data.items()
-        )
+        for key, value in data.items():
+            about += f' data-{key}="{value:g}"' if isinstance(value, float) else f' data-{key}="{value}"'
         about += f' transform="{_placed(*at)}"' if at else ""
         about += ' role="group"' if label and self.theme == PAGE else ""  # labels need a role
         self._parts.append(f'<g class="{kind}"{about}{self._label(label)}')
@@ -199,9 +201,9 @@ class Sheet:
         with self.group("die", f"{self._names[player]}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
             self._use(f"worker-{player}-{face}", DIE_WIDTH, DIE_HEIGHT)
 
-    def token(self, x: float, y: float, player: int, name: str = "", scale: float = 1) -> None:
+    def token(self, x: float, y: float, player: int, name: str) -> None:
         """A star of a player."""
-        with self.group("star", f"star of {self._names[player]}", name, (x, y, scale), seat=player):
+        with self.group("star", f"star of {self._names[player]}", name, (x, y), seat=player):
             self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
 
     def badge(self, x: float, y: float, player: int) -> None:
@@ -209,14 +211,10 @@ class Sheet:
         self._use(f"badge-{player}", BADGE_SIZE, BADGE_SIZE, x, y)
 
 
-def parts_width(parts: Sequence[Part]) -> float:
+@cache
+def parts_width(parts: tuple[Part, ...]) -> float:
     """The width of a row of symbols."""
-    wide = 0.0
-    for part in parts:
-        number, name = part if isinstance(part, tuple) else ("", part)
-        wide += text_width(f"{number}", BODY, 700) + 2 if number != "" else 0
-        wide += _BETWEEN + (_ICON if name in ICONS else text_width(name, BODY))
-    return wide - _BETWEEN
+    return Sheet(PAGE).parts(0, 0, parts)
 
 
 def _placed(x: float, y: float, scale: float = 1) -> str:

@@ -1,4 +1,4 @@
-"""The picture of a game as self-contained SVG: the board, the players with their cards, and the legal moves of the viewer.
+"""The picture of a game as self-contained SVG: the board, and the players with their cards.
 
 In pictures of the width `WIDE` or more the players are beside the board, in smaller ones below it.
 """
@@ -14,12 +14,11 @@ from euphoria_env.json_reader import shown
 from euphoria_env.render.board import draw_board
 from euphoria_env.render.layout import BOARD
 from euphoria_env.render.lettering import text_width
-from euphoria_env.render.move_list import move_list
 from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.sheet import BODY, HUGE, LARGE, Box, Sheet
 from euphoria_env.render.theme import THEMES
 from euphoria_env.render.view import View, view_of
-from euphoria_env.words import legal_moves, question
+from euphoria_env.words import question
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -53,7 +52,7 @@ def board_svg(
     theme: str = "dark",
     changed: Collection[str] = (),
 ) -> str:
-    """The board as SVG, as everybody may see it, or as the player of a seat may, with this player's legal moves.
+    """The board as SVG, as everybody may see it, or with the cards of a seat and marks on the spaces open to its workers.
 
     The groups of the board and their ids are those of `euphoria_env.render.board`; groups of class "panel" have the number of the
     player as `data-seat`; all of them have tooltips.
@@ -85,26 +84,20 @@ def draw(
 ) -> Drawing:
     """The picture as of `board_svg`."""
     n, wide = game.rules.num_players, PICTURE_WIDTH if width is None else width
-    _check(
-        names is None or (isinstance(names, Sequence) and _texts(names) and len(names) == n),
-        f"names must be {n} texts of one line",
-        names,
-    )
+    named = names is None or (isinstance(names, Sequence) and _texts(names) and len(names) == n)
+    _check(named, f"names must be {n} texts of one line", names)
     _check(type(wide) is int and SMALLEST_WIDTH <= wide <= LARGEST_WIDTH, _WIDTHS, width)
     _check(isinstance(theme, str) and theme in THEMES, f"theme must be one of {', '.join(THEMES)}", theme)
     _check(_texts([last]), "last must be a text of one line", last)
     _check(_texts(changed) and set(changed) <= set(SPACES), "changed must be names of spaces", changed)
     called = [f"Player {p}" for p in range(n)] if names is None else list(names)
     view = view_of(game, seat, names)
-    moves = [] if seat is None else legal_moves(game, seat, names)
     asked = question(game, seat, names)
     s, across = Sheet(theme, called), PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
     with s.group("board", at=(_MARGIN, _TOP)):
         draw_board(s, view, changed)
     _header(s, view, asked, last, across - 2 * _MARGIN)
     bottom = _players(s, view, called, across)
-    if moves:
-        bottom = move_list(s, asked, moves, _MARGIN, bottom + _GAP, across - 2 * _MARGIN)
     box = Box(0, 0, across, math.ceil(bottom) + _MARGIN)
     tall = math.ceil(box.h * wide / box.w)
     return Drawing(s, box, (wide, tall), f"Euphoria, {view.headline}", _description(view, asked, called))
