@@ -6,7 +6,7 @@ In pictures of the width `WIDE` or more the players are beside the board, in sma
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import SPACES, STARS
@@ -17,7 +17,7 @@ from euphoria_env.render.lettering import text_width
 from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.sheet import BODY, HUGE, LARGE, Box, Sheet
 from euphoria_env.render.theme import THEMES
-from euphoria_env.render.view import View, view_of
+from euphoria_env.render.view import PlayerView, View, view_of
 from euphoria_env.words import question
 
 if TYPE_CHECKING:
@@ -135,27 +135,24 @@ def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float
     bottom = legend(s, _MARGIN + 2, _TOP + BOARD.h + 4, BOARD.w)
     n, x = len(view.players), _MARGIN + BOARD.w + _GAP + 4
     beside = 0 if across < PICTURE_WIDTH else n if n <= _MOST_BESIDE else _BESIDE
-    height = (bottom - _TOP - _GAP * (beside - 1)) / beside if beside else 0
-    for k, player in enumerate(view.players[:beside]):
-        box = Box(x, _TOP + k * (height + _GAP), across - _MARGIN - x, height)
-        panel(s, player, names[k], view.stars_to_win, box)
-    return _rows(s, view, names, beside, bottom + _GAP, across - 2 * _MARGIN)
+    height = (bottom - _TOP - _GAP * (beside - 1)) / max(1, beside)
+    boxes = [Box(x, _TOP + k * (height + _GAP), across - _MARGIN - x, height) for k in range(beside)]
+    below = list(_rows(view.players[beside:], view.stars_to_win, bottom + _GAP, across - 2 * _MARGIN))
+    for player, box in zip(view.players, boxes + below, strict=True):
+        panel(s, player, names[player.seat], view.stars_to_win, box)
+    return below[-1].y + below[-1].h if below else bottom
 
 
-def _rows(s: Sheet, view: View, names: Sequence[str], first: int, y: float, w: float) -> float:
-    """Draws the panels of the players from `first` on in rows of about equal length; returns the bottom edge."""
-    players = view.players[first:]
-    rows = math.ceil(len(players) / max(1, int((w + _GAP) // (PANEL_WIDTH + _GAP))))
+def _rows(players: Sequence[PlayerView], goal: int, y: float, w: float) -> Iterator[Box]:
+    """The boxes of panels in rows of about equal length."""
+    rows = math.ceil(len(players) / int((w + _GAP) // (PANEL_WIDTH + _GAP)))
     across = math.ceil(len(players) / max(1, rows))
-    for k in range(0, len(players), max(1, across)):
-        row = players[k : k + across]
+    for first in range(0, len(players), across or 1):
+        row = players[first : first + across]
         width = (w - _GAP * (across - 1)) / across
-        height = max(panel_height(player, view.stars_to_win, width) for player in row)
-        for place, player in enumerate(row):
-            box = Box(_MARGIN + (width + _GAP) * place, y, width, height)
-            panel(s, player, names[player.seat], view.stars_to_win, box)
+        height = max(panel_height(player, goal, width) for player in row)
+        yield from (Box(_MARGIN + (width + _GAP) * k, y, width, height) for k in range(len(row)))
         y += height + _GAP
-    return y - _GAP
 
 
 def _description(view: View, asked: str, names: Sequence[str]) -> str:
