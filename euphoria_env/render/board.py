@@ -44,7 +44,7 @@ from euphoria_env.render.theme import PAGE
 from euphoria_env.render.view import REGION_NAMES, View, site_slots
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
-_told = cache(space_words)
+_tooltip_of = cache(space_words)
 _REVEALING_STEP = 6  # of a miner (R7.5)
 _SET_NAMES = {
     board.ARTIFACT_SET: "artifact",
@@ -148,7 +148,7 @@ def _space(
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     at = socket(space)
     x, y = at.middle
-    with s.group(kinds, _told(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
+    with s.group(kinds, _tooltip_of(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
         outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
         s.rect(PLACES[space], "slot" if slot else f"{faction}-cell" if faction else "panel", 8, outline, width, "ground")
         if not slot:
@@ -205,7 +205,7 @@ def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) 
             s.text(x, y + 13, sums.replace(" to ", "–").replace(" or more", "+"), SMALL, "dim")
             s.parts(x + (28 if low else 0), y + (0 if low else 17), gain)
         if there:
-            s.apart()
+            s.new_run()
             end = at.x - 6 if low else box.x + box.w - 10
             s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
 
@@ -319,7 +319,7 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
         for k, name in enumerate(board.ARTIFACTS):
             n = view.discards.get(name, 0)
             x, y = box.x + 12 + 56 * (k % 3), box.y + 14 + 34 * (k // 3)
-            s.apart()
+            s.new_run()
             s.icon(x, y, name, 20, opacity=1 if n else 0.45)
             s.text(x + 25, y + 15, str(n), BODY, "ink" if n else "dim", 700 if n else 400)
 

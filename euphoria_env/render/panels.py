@@ -20,7 +20,7 @@ _ABOVE_CARDS = 84  # name, stars, tracks, workers and goods
 _PAD = 12
 _STAR = 14  # of the row of stars, each
 _HIDDEN = " (hidden)"  # after the name of a recruit
-_told = cache(recruit_words)
+_ability = cache(recruit_words)
 _SYMBOLS = (
     *((name, name) for name in (*GOODS, "artifact")),
     ("pair", "a pair"),
@@ -56,9 +56,9 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
         s.rect(box, "panel", 10, line, width)
         s.rect(Box(box.x, box.y + 10, 5, box.h - 20), f"seat-{seat}", 2)
         x, y, room = box.x + _PAD + 4, box.y, box.w - 2 * _PAD - 4
-        s.apart()
+        s.new_run()
         _name_and_stars(s, player, name, goal, x, y + 7, room)
-        s.apart()
+        s.new_run()
         _workers_and_tracks(s, player, x, y + 34, room)
         _goods(s, player, x, y + 64, room)
         _cards(s, player, goal, Box(x, y + _ABOVE_CARDS, room, box.h - 4 - _ABOVE_CARDS))
@@ -90,7 +90,7 @@ def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: 
         left += DIE_WIDTH + 3
     if player.on_board:
         s.text(left + (4 if player.workers else 0), y + 18, f"+{player.on_board} out", SMALL, "dim")
-    s.apart()
+    s.new_run()
     at = x + room - 144
     for number, name in ((player.knowledge, "knowledge"), (player.morale, "morale")):
         s.icon(at, y + 5, name)
@@ -153,7 +153,9 @@ def _entries(player: PlayerView, goal: int, w: float) -> list[_Entry]:
     """The paragraphs of a player in full, in lines of a width."""
     recruits = [
         _Entry(
-            _tooltip(recruit), wrap(_told(recruit.name), w, SMALL, first=w - _name_width(recruit, title(recruit.name))), recruit
+            _tooltip(recruit),
+            wrap(_ability(recruit.name), w, SMALL, first=w - _name_width(recruit, title(recruit.name))),
+            recruit,
         )
         for recruit in player.recruits
     ]
@@ -175,7 +177,7 @@ def _remarks_and_penalties(player: PlayerView, goal: int, w: float, room: int | 
 
 
 def _tooltip(recruit: RecruitView) -> str:
-    return f"{title(recruit.name)}: {_told(recruit.name)}"
+    return f"{title(recruit.name)}: {_ability(recruit.name)}"
 
 
 def _recruit_names(s: Sheet, recruits: Sequence[RecruitView], box: Box) -> int:

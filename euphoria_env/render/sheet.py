@@ -96,7 +96,7 @@ class Sheet:
             return ">"
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
 
-    def apart(self) -> None:
+    def new_run(self) -> None:
         """Begins a new run of shapes, because the following ones change at other times than the ones before."""
         self.runs.append(Run(self.runs[-1].at))
 

@@ -120,18 +120,18 @@ def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
     left = _MARGIN + 2 + text_width("EUPHORIA", HUGE, 700) + 20
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
-    s.apart()
+    s.new_run()
     s.paragraph(left, 26, room, view.headline, LARGE, "ink", 700, 1)
-    s.apart()
+    s.new_run()
     beside = left + text_width(view.headline, LARGE, 700) + 16
     s.paragraph(beside, 26, room - beside + left, asked, BODY, "ink", lines=1)
-    s.apart()
+    s.new_run()
     s.paragraph(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim", lines=1)
 
 
 def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:
     """Draws the legend below the board, and the players beside and below both; returns the bottom edge."""
-    s.apart()
+    s.new_run()
     bottom = legend(s, _MARGIN + 2, _TOP + BOARD.h + 4, BOARD.w)
     n, x = len(view.players), _MARGIN + BOARD.w + _GAP + 4
     beside = 0 if across < PICTURE_WIDTH else n if n <= _MOST_BESIDE else _BESIDE
