@@ -64,7 +64,7 @@ def test_text_contains_the_facts(seat):
         "7 energy, 2 clay; 3 artifacts",
         f"nick_the_understudy: {recruit_words('nick_the_understudy')}",
         "maggie_the_outlaw*",
-        "dilemma book resolved for a star",
+        "dilemma book: became a star",
         "penalties: spa_of_fleeting_pleasure",
         "farm P0:3 P1:4 (sum 7)",
         "subterran_tunnel_end P1:2 -> 3 food",

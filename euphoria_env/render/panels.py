@@ -11,8 +11,8 @@ from euphoria_env.cards.recruits import FACTION_OF, recruit_number
 from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.sheet import BODY, LARGE, LINE, SMALL, Box, Sheet
 from euphoria_env.render.symbols import BADGE_SIZE, DIE_WIDTH
-from euphoria_env.render.view import PlayerView, RecruitView
-from euphoria_env.words import dilemma_words, recruit_words, short_name, short_title, tile_words, title
+from euphoria_env.render.view import PlayerView, RecruitView, remarks
+from euphoria_env.words import recruit_words, short_name, short_title, tile_words, title
 
 PANEL_WIDTH = 364  # the least
 PANEL_HEIGHT = 166  # the least
@@ -164,8 +164,8 @@ def _entries(player: PlayerView, goal: int, w: float) -> list[_Entry]:
 
 def _remarks_and_penalties(player: PlayerView, goal: int, w: float, room: int | None = None) -> list[_Entry]:
     """The paragraphs after the recruits: in full, or with penalties by name alone in at most `room` lines."""
-    remarks = " · ".join(_remarks(player, goal))
-    entries = [_Entry(remarks, wrap(remarks, w, SMALL))]
+    about = " · ".join(_remarks(player, goal))
+    entries = [_Entry(about, wrap(about, w, SMALL))]
     if player.penalties:
         whole = [f"{short_title(tile)} ({tile_words(tile)})" for tile in player.penalties]
         shown = whole if room is None else [short_title(tile) for tile in player.penalties]
@@ -215,14 +215,6 @@ def _remarks(player: PlayerView, goal: int) -> Iterator[str]:
         yield "decides" if player.deciding else "on turn"
     if goal - (STARS - player.stars) == 1 and not player.rank:
         yield "1 star from winning"
-    if player.hidden:
-        yield f"{player.hidden} hidden recruit{'s' if player.hidden > 1 else ''}"
     if player.artifacts:
         yield "hand: " + ", ".join(f"{player.artifacts[name]} {name}" for name in ARTIFACTS if player.artifacts.get(name))
-    yield from player.notes
-    if player.resolved:
-        yield f"dilemma {player.dilemma}: became a {player.resolved}"
-    elif player.dilemma:
-        yield f"dilemma {player.dilemma}: {dilemma_words(player.dilemma)}"
-    else:
-        yield "dilemma open"
+    yield from remarks(player)

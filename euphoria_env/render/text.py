@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env import board
-from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, site_slots, view_of
+from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, remarks, site_slots, view_of
 from euphoria_env.words import (
     CHECK,
     RETRIEVING,
@@ -16,7 +16,6 @@ from euphoria_env.words import (
     amount,
     area_gains,
     cost_words,
-    dilemma_words,
     legal_moves,
     recruit_words,
     short_gain,
@@ -203,10 +202,12 @@ def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
     yield _Row(f"{'>' if player.deciding else ' '} P{player.seat}  ", tuple(facts), "  ")
     indent = " " * 6
     yield _Row(indent, tuple(_goods(player)), "; ")
-    yield from (_Row(f"{indent}{label}", (text,)) for label, text in (*_recruits(player), _dilemma(player)))
+    for recruit in player.recruits:
+        mark = "*" * recruit.star if recruit.active else " (hidden)"
+        yield _Row(f"{indent}{recruit.name}{mark}: ", (recruit_words(recruit.name),))
     if player.penalties:
         yield _Row(f"{indent}penalties: ", player.penalties)
-    yield from (_Row(indent, (note,)) for note in (*player.notes, *player.asides))
+    yield from (_Row(indent, (remark,)) for remark in (*remarks(player), *player.asides))
 
 
 def _goods(player: PlayerView) -> Iterator[str]:
@@ -214,21 +215,6 @@ def _goods(player: PlayerView) -> Iterator[str]:
     cards = amount(player.hand_size, "artifact")
     types = ", ".join(f"{n} {name}" for name, n in (player.artifacts or {}).items())
     yield f"{cards} ({types})" if types else cards
-
-
-def _recruits(player: PlayerView) -> Iterator[tuple[str, str]]:
-    """Name and ability of each recruit that may be shown, and the number of hidden ones."""
-    for recruit in player.recruits:
-        mark = "*" * recruit.star if recruit.active else " (hidden)"
-        yield f"{recruit.name}{mark}: ", recruit_words(recruit.name)
-    if player.hidden:
-        yield "", f"{player.hidden} hidden recruit{'' if player.hidden == 1 else 's'}"
-
-
-def _dilemma(player: PlayerView) -> tuple[str, str]:
-    if player.resolved:
-        return "", f"dilemma {player.dilemma} resolved for a {player.resolved}"
-    return (f"dilemma {player.dilemma}: ", dilemma_words(player.dilemma)) if player.dilemma else ("", "dilemma open")
 
 
 # -------------------------------------------------------------------------------------------------------------- regions

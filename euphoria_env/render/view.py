@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from euphoria_env import board
 from euphoria_env.json_reader import read_integer
 from euphoria_env.prompts import prompt
-from euphoria_env.words import title
+from euphoria_env.words import dilemma_words, title
 from euphoria_env.words.names import called, does
 
 if TYPE_CHECKING:
@@ -196,6 +196,16 @@ def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str
         asides=tuple(_asides(d, p)) if mine else (),
         rank=d["ranking"][p] if _ended(d) else None,
     )
+
+
+def remarks(player: PlayerView) -> list[str]:
+    """Says what else is known of a player: hidden recruits, what happened this turn, the dilemma."""
+    found = [f"{player.hidden} hidden recruit{'s' if player.hidden > 1 else ''}"] if player.hidden else []
+    if player.resolved:
+        dilemma = f"dilemma {player.dilemma}: became a {player.resolved}"
+    else:
+        dilemma = f"dilemma {player.dilemma}: {dilemma_words(player.dilemma)}" if player.dilemma else "dilemma open"
+    return [*found, *player.notes, dilemma]
 
 
 def _still_choosing(d: Mapping[str, Any]) -> bool:
