@@ -108,7 +108,7 @@ def draw_board(s: Sheet, view: View, changed: Collection[str] = ()) -> None:
 
 
 def _ground(s: Sheet) -> None:
-    """The land: a cloud over a city and dunes, and the earth with a cave in it."""
+    """Draws the land: a cloud over a city and dunes, and the earth with a cave in it."""
     s.rect(BOARD, "paper", 0)
     earth = Box(0, REGIONS["subterran"].y - 6, BOARD.w, BOARD.h - REGIONS["subterran"].y + 6)
     s.rect(earth, "earth", 0)
@@ -122,7 +122,7 @@ def _ground(s: Sheet) -> None:
 
 
 def _head(s: Sheet, k: int, faction: str) -> None:
-    """The name of a region, and its allegiance rail with the four bonuses on it (R7)."""
+    """Draws the name of a region, and its allegiance rail with the four bonuses on it (R7)."""
     x, y, _, _ = REGIONS[faction]
     s.text(x + 14, y + 26, REGION_NAMES[k].upper(), TITLE, faction, 700)
     first, middle = rail_step(faction, 0)
@@ -143,7 +143,7 @@ def _head(s: Sheet, k: int, faction: str) -> None:
 def _space(
     s: Sheet, view: View, changed: Collection[str], space: str, faction: str = "", tile: str | None = None, state: str = ""
 ) -> Iterator[Box]:
-    """The group of a space with its ground, the socket, which is yielded, what is drawn meanwhile, and the mark of a change."""
+    """Draws a space: its ground and socket, what the context adds, and the mark of a change; yields the socket."""
     legal, slot, marked = space in view.open_spaces, space in board.SLOTS, space in changed
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     at = socket(space)
@@ -193,7 +193,7 @@ def _gain(space: str) -> tuple[Part, ...]:
 
 
 def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """A commodity area: the gain for each sum, and room for all the workers (R6.1)."""
+    """Draws a commodity area: the gain for each sum, and room for all the workers (R6.1)."""
     area, box, low = board.AREAS[k], PLACES[board.AREAS[k]], is_low(board.AREAS[k])
     there = view.workers.get(area, ())
     with _space(s, view, changed, area, faction) as at:
@@ -215,7 +215,7 @@ def _sign(n: int) -> str:
 
 
 def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str, faction: str, tile: str | None = None) -> None:
-    """A space for one worker with its name, its cost and its gain, which are in two lines if one is too short."""
+    """Draws a space for one worker: its name, and its cost and gain in one line or two."""
     box = PLACES[space]
     with _space(s, view, changed, space, faction, tile) as at:
         s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
@@ -228,7 +228,7 @@ def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str
 
 
 def _land(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """Sites or markets, artifact market and tunnel of a region on the ground."""
+    """Draws sites or markets, artifact market and tunnel of a region on the ground."""
     for number, market in enumerate(board.MARKETS[2 * k : 2 * k + 2], 1):
         tile = view.markets[market].tile
         with s.group(f"tile {'built' if tile else 'unbuilt'}", name=f"tile-{market}", market=market):
@@ -243,13 +243,13 @@ def _land(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) 
 
 
 def _star_places(s: Sheet, places: Sequence[tuple[float, float]], faction: str) -> None:
-    """The places that no star has taken."""
+    """Draws the places that no star has taken."""
     for x, y in places:
         s.disc(x + TOKEN_SIZE / 2, y + TOKEN_SIZE / 2, 9, "slot", faction, 1)
 
 
 def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: int, faction: str) -> None:
-    """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
+    """Draws the four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
     box = PLACES[market]
     slots = site_slots(market)
     taken = sum(slot in view.workers for slot in slots)
@@ -264,7 +264,7 @@ def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: i
 
 
 def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """The tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
+    """Draws the tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
     tunnel, end, miner = board.TUNNELS[k], board.TUNNEL_ENDS[k], view.miners[faction]
     x, y, w, h = PLACES[f"pipe-{faction}"]
     middle = y + h / 2
@@ -300,7 +300,7 @@ def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
 
 
 def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
-    """The worker tank, the artifact deck and its discards."""
+    """Draws the worker tank, the artifact deck and its discards."""
     s.rect(WORKS, "panel", 12, "frame", 1)
     s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
     for space in board.TANK:
@@ -328,7 +328,7 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
 
 
 def _markers(s: Sheet, view: View) -> None:
-    """Allegiance markers on their rails, miners in their pipes."""
+    """Draws allegiance markers on their rails, miners in their pipes."""
     with s.group("markers"):
         for faction in board.FACTIONS:
             step = view.allegiance[faction]
@@ -359,7 +359,7 @@ def _stars(s: Sheet, view: View) -> None:
 
 
 def _dice(s: Sheet, view: View) -> None:
-    """The workers on the board."""
+    """Draws the workers on the board."""
     count = [0] * len(view.players)
     with s.group("dice"):
         for space in board.SPACES:

@@ -96,7 +96,7 @@ def is_low(area: str) -> bool:
 
 @cache
 def socket(name: str) -> Box:
-    """The part of a space on which workers stand; the whole box of a slot, and of what is no space."""
+    """Where workers stand on a space; the whole box of a slot, and of what is no space."""
     x, y, w, h = PLACES[name]
     if name in board.AREAS:
         return Box(x + 134, y + 8, w - 142, h - 16) if is_low(name) else Box(x + 8, y + 28, w - 16, h - 72)

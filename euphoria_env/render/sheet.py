@@ -44,7 +44,7 @@ class Box(NamedTuple):
 
 @dataclass
 class Run:
-    """Consecutive shapes with no tag of a group between them: the smallest part that can be drawn alone."""
+    """Consecutive shapes of one group: the smallest part that can be rendered alone."""
 
     at: tuple[float, float, float]  # the origin of its group on the sheet, and the scale of the group
     shapes: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Sheet:
         self.runs = [Run((0, 0, 1))]
 
     def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
-        """A part of the sheet as SVG, in a size in pixels, or in any size that the page gives it."""
+        """Returns a part of the sheet as SVG, in a size in pixels or, without one, as large as the page shows it."""
         view = f'viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"'
         look = f'color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
         if self.theme == PAGE:
@@ -81,7 +81,7 @@ class Sheet:
         return "\n".join([head, *self._parts, "</svg>"])
 
     def part(self, run: Run, size: tuple[int, int], matrix: Sequence[float]) -> str:
-        """A run of shapes alone as SVG of a size in pixels, with a transformation matrix."""
+        """Returns one run of shapes as SVG of a size in pixels, with a transformation matrix."""
         head = f'<svg {_XMLNS} width="{size[0]}" height="{size[1]}" font-family="{FONT}" color="{self.colour("ink")}">'
         moved = f'<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g>'
         return f"{head}{self._defined(run.symbols)}{moved}</svg>"
@@ -97,22 +97,22 @@ class Sheet:
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
 
     def new_run(self) -> None:
-        """Begins a new run of shapes, because the following ones change at other times than the ones before."""
+        """Begins a new run, because the next shapes change at other times than the last ones."""
         self.runs.append(Run(self.runs[-1].at))
 
     def colour(self, name: str) -> str:
-        """A colour as written in SVG."""
+        """Returns a colour as SVG writes it."""
         return colour(name, self.theme)
 
     def _add(self, shape: str, box: Box) -> None:
-        """Adds a shape as SVG, with a box around it."""
+        """Adds a shape as SVG, and the box around it."""
         self._parts.append(shape)
         self.runs[-1].shapes.append(shape)
         self.runs[-1].boxes.append(box)
 
     @contextmanager
     def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
-        """A group of the shapes that are added in the context.
+        """Puts the shapes that are added in the context into a group.
 
         Args:
             kind: its classes.
@@ -134,7 +134,7 @@ class Sheet:
         self.runs.append(Run(outer))
 
     def rect(self, box: Box, fill: str, radius: float = 6, stroke: str = "none", width: float = 1.5, kind: str = "") -> None:
-        """A rectangle with round corners."""
+        """Adds a rectangle with round corners."""
         about = f'class="{kind}" ' if kind else ""
         outline = "" if self.colour(stroke) == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
         x, y, w, h = box
@@ -142,18 +142,18 @@ class Sheet:
         self._add(f'<rect {about}{where} fill="{self.colour(fill)}"{outline}/>', box)
 
     def disc(self, x: float, y: float, radius: float, fill: str, stroke: str = "none", width: float = 1.5) -> None:
-        """A disc."""
+        """Adds a disc."""
         self.rect(Box(x - radius, y - radius, 2 * radius, 2 * radius), fill, radius, stroke, width)
 
     def path(self, d: str, fill: str, box: Box, kind: str = "") -> None:
-        """A path somewhere in a box."""
+        """Adds a path that lies in a box."""
         about = f'class="{kind}" ' if kind else ""
         self._add(f'<path {about}d="{d}" fill="{self.colour(fill)}"/>', box)
 
     def text(
         self, x: float, y: float, text: str, size: float = BODY, fill: str = "ink", weight: int = 400, anchor: str = "start"
     ) -> float:
-        """A line of text with the base line `y`; returns its right edge if it starts at `x`."""
+        """Adds a line of text with the base line `y`; returns its right edge if it starts at `x`."""
         bold = "" if weight == 400 else f' font-weight="{weight}"'
         at = "" if anchor == "start" else f' text-anchor="{anchor}"'
         shape = f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{self.colour(fill)}"{bold}{at}>{_escaped(text)}</text>'
@@ -164,7 +164,7 @@ class Sheet:
     def paragraph(
         self, x: float, y: float, w: float, text: str, size: float = SMALL, fill: str = "dim", weight: int = 400, lines: int = 9
     ) -> float:
-        """Text in at most `lines` lines of the width `w`; returns the base line of the next line."""
+        """Adds text in at most `lines` lines of the width `w`; returns the base line of the next line."""
         for line in cut(wrap(text, w, size, weight), lines, w, size, weight):
             self.text(x, y, line, size, fill, weight)
             y += size * LINE
@@ -173,7 +173,7 @@ class Sheet:
     def icon(
         self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1, line: str = "edge"
     ) -> None:
-        """A small symbol; `fill` colours the parts without a colour of their own, `line` is the outline."""
+        """Adds a small symbol; `fill` colours the parts without a colour of their own, `line` is the outline."""
         look = f' color="{self.colour(fill)}"' + ("" if opacity == 1 else f' opacity="{opacity:g}"')
         edge = "" if self.colour(line) == "none" else f' stroke="{self.colour(line)}" stroke-width=".6"'
         self._use(f"icon-{name.replace(' ', '-')}", size, size, x, y, look + edge)
@@ -184,7 +184,7 @@ class Sheet:
         self._add(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>', Box(x, y, w, h))
 
     def parts(self, x: float, y: float, parts: Sequence[Part]) -> float:
-        """A row, 16 high, of words and of symbols with or without a number; returns its right edge."""
+        """Adds a row, 16 high, of words and of symbols with or without a number; returns its right edge."""
         for part in parts:
             number, name = part if isinstance(part, tuple) else ("", part)
             if number != "":
@@ -197,17 +197,17 @@ class Sheet:
         return x - _BETWEEN
 
     def die(self, x: float, y: float, player: int, face: int, scale: float = 1, name: str = "", space: str = "") -> None:
-        """A worker."""
+        """Adds a worker."""
         with self.group("die", f"{self._names[player]}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
             self._use(f"worker-{player}-{face}", DIE_WIDTH, DIE_HEIGHT)
 
     def token(self, x: float, y: float, player: int, name: str) -> None:
-        """A star of a player."""
+        """Adds a star of a player."""
         with self.group("star", f"star of {self._names[player]}", name, (x, y), seat=player):
             self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
 
     def badge(self, x: float, y: float, player: int) -> None:
-        """The number of a player."""
+        """Adds the number of a player."""
         self._use(f"badge-{player}", BADGE_SIZE, BADGE_SIZE, x, y)
 
 
