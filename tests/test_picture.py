@@ -21,8 +21,6 @@ from euphoria_env.render import board_svg
 from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.sheet import SMALL
 from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH, WIDE
-from euphoria_env.render.symbols import symbols
-from euphoria_env.render.theme import PAGE, THEMES
 from euphoria_env.words import recruit_words, short_name, space_words, title
 
 NAMES = ("Ann", "mcts:1000:ppo", "A rather long name of a person", "weights:/a/folder/best.safetensors", "greedy", "Øyvind Æ.")
@@ -278,9 +276,6 @@ def test_names_and_the_last_move():
     assert [titled(group) for group in groups(svg, "panel")] == ["Ann", "mcts:500", "<Bob> & Co"]
     assert "<desc>Ann: choose the active recruit. Ann: 0 of 10 stars, knowledge 3, morale 1" in svg
     assert "<title>Euphoria, setup</title>" in svg and 'role="img"' in svg
-    players = [{"workers": [2], "goods": {"gold": 1}}, {"workers": [3], "goods": {"clay": 1}}]
-    later = Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players})
-    assert "turn 1: Ann" in texts(board_svg(later, names=["Ann", "Bob"]))
 
 
 def test_every_die_star_and_panel_has_the_number_of_its_player():
@@ -304,14 +299,6 @@ def test_every_die_star_and_panel_has_the_number_of_its_player():
     assert [star.get("data-seat") for star in groups(svg, "star")] == [*"012345"]
     for panel in groups(svg, "panel"):
         assert numbers[next(panel.iter(f"{SVG}use")).get("href", "")[1:]] == panel.get("data-seat")
-
-
-@pytest.mark.parametrize("theme", [*THEMES, PAGE])
-def test_symbols_for_a_page(theme):
-    page = ET.fromstring(f'<svg xmlns="http://www.w3.org/2000/svg">{symbols(theme)}</svg>')
-    ids = [symbol.get("id") for symbol in page]
-    assert len(ids) == len(set(ids)) and all(len(symbol) for symbol in page)
-    assert {"icon-energy", "icon-other-commodity", "icon-star", "worker-0-1", "worker-5-6", "token-3", "badge-5"} <= set(ids)
 
 
 # --------------------------------------------------------------------------------------------------------- sizes, refusals

@@ -79,7 +79,7 @@ def _name_and_stars(s: Sheet, player: PlayerView, name: str, goal: int, x: float
         s.icon(stars + _STAR * k, y + 5, "star", _STAR - 1, fill, line=line)
     left = x + BADGE_SIZE + 8
     size = LARGE if text_width(name, LARGE, 700) <= stars - 8 - left else BODY
-    s.paragraph(left, y + 18, stars - 8 - left, name, size, "ink", 700, 1)
+    s.line(left, y + 18, stars - 8 - left, name, size, weight=700)
 
 
 def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:

@@ -161,14 +161,9 @@ class Sheet:
         self._add(shape, Box(x - _BEFORE[anchor] * wide, y - 1.2 * size, wide, 1.6 * size))
         return x + wide
 
-    def paragraph(
-        self, x: float, y: float, w: float, text: str, size: float = SMALL, fill: str = "dim", weight: int = 400, lines: int = 9
-    ) -> float:
-        """Adds text in at most `lines` lines of the width `w`; returns the base line of the next line."""
-        for line in cut(wrap(text, w, size, weight), lines, w, size, weight):
-            self.text(x, y, line, size, fill, weight)
-            y += size * LINE
-        return y
+    def line(self, x: float, y: float, w: float, text: str, size: float, fill: str = "ink", weight: int = 400) -> None:
+        """Adds as much of a text as one line of the width `w` holds."""
+        self.text(x, y, cut(wrap(text, w, size, weight), 1, w, size, weight)[0], size, fill, weight)
 
     def icon(
         self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1, line: str = "edge"

@@ -121,12 +121,12 @@ def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
     s.new_run()
-    s.paragraph(left, 26, room, view.headline, LARGE, "ink", 700, 1)
+    s.line(left, 26, room, view.headline, LARGE, weight=700)
     s.new_run()
     beside = left + text_width(view.headline, LARGE, 700) + 16
-    s.paragraph(beside, 26, room - beside + left, asked, BODY, "ink", lines=1)
+    s.line(beside, 26, room - beside + left, asked, BODY)
     s.new_run()
-    s.paragraph(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim", lines=1)
+    s.line(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim")
 
 
 def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:
