@@ -9,7 +9,6 @@ import argparse
 import os
 import re
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import cache, partial
@@ -29,7 +28,7 @@ from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noq
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
-from euphoria_env.board import NUM_AREAS, SPACES  # noqa: E402
+from euphoria_env.board import SPACES  # noqa: E402
 from euphoria_env.engine.rewards import REWARDS  # noqa: E402
 from euphoria_env.render import board_svg  # noqa: E402
 from euphoria_env.rules import OPTIONS, Option, Rules  # noqa: E402
@@ -54,45 +53,14 @@ def sections(level: str, parts: Iterable[tuple[str, Lines]]) -> list[str]:
 
 # -------------------------------------------------------------------------------------------------------------- actions
 
-# The blocks whose ids do not just count up: pattern, formula from the first id, and the spaces it is for.
-_BY_WORKER = [("f AREA", "{first} + 6 * s + (f - 1)", "areas"), ("SPACE", "{first} + 20 + s", "others")]
-_SPECIAL = {"place": [("f SPACE", "{first} + 49 * (f - 1) + s", "all")], "take": _BY_WORKER, "sacrifice": _BY_WORKER}
-_SPACES = {"all": range(len(SPACES)), "areas": range(NUM_AREAS), "others": range(NUM_AREAS, len(SPACES))}
 
-
-def formula_ids(verb: str, formula: str, which: str) -> list[int]:
-    """The ids that a formula gives; raises unless they are those of the moves."""
-    ids = {}
-    for s in _SPACES[which]:
-        for f in range(1, 7):
-            worker = SPACES[s] if which == "others" else f"{f} {SPACES[s]}"
-            ids[f"{verb} {worker}"] = int(eval(formula, {"s": s, "f": f}))
-    for move, number in ids.items():
-        if actions.parse(move) != number:
-            raise AssertionError(f"the formula {formula} is wrong for {move!r}")
-    return sorted(ids.values())
-
-
-def action_blocks() -> list[list[actions.ActionRow]]:
-    """The actions, in runs of one meaning."""
-    return [list(run) for _, run in groupby(actions.table(), key=lambda row: row.meaning)]
-
-
-def formula_rows() -> Iterator[Cells]:
-    """A row for each formula: ids, moves, formula, meaning."""
-    for block in action_blocks():
-        first, last = block[0], block[-1]
-        verb = first.name.split()[0]
-        if verb in _SPECIAL:
-            for pattern, template, which in _SPECIAL[verb]:
-                formula = template.format(first=first.action)
-                ids = formula_ids(verb, formula, which)
-                yield f"{ids[0]}-{ids[-1]}", f"`{verb} {pattern}`", f"`{formula}`", first.meaning
-        elif last == first:
-            yield first.action, f"`{first.name}`", f"`{first.action}`", first.meaning
-        else:
-            moves = f"`{first.name}` to `{last.name}`"
-            yield f"{first.action}-{last.action}", moves, f"`{first.action} + k`", first.meaning
+def action_rows() -> Iterator[Cells]:
+    """A row for each run of actions of one form and meaning: ids, moves, meaning."""
+    for _, run in groupby(actions.table(), key=lambda row: (row.meaning, row.name.count(" "))):
+        block = list(run)
+        first, last, several = block[0], block[-1], len(block) > 1
+        ids = f"{first.action}-{last.action}" if several else first.action
+        yield ids, f"`{first.name}`" + f" to `{last.name}`" * several, first.meaning
 
 
 def spaces_list() -> list[str]:
@@ -246,16 +214,6 @@ def partners_table() -> list[str]:
     return table(("name", "spec", "how it was made"), rows)
 
 
-def summary_table() -> list[str]:
-    """The games won by every agent in every task, in percent; a row for each agent."""
-    rows: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for task in TASKS:
-        for one in leaderboard.standings(task, results()):
-            rows[f"`{one.name}` {one.budget}".strip()][task] = f"{100 * one.mean:.1f}"
-    heads = "agent", *(f"`{task}`" for task in TASKS)
-    return table(heads, ((agent, *(found.get(task, "") for task in TASKS)) for agent, found in rows.items()))
-
-
 def unseen_cards() -> list[str]:
     """The cards of cards-v1."""
     judged = TASKS["cards-v1"].judged
@@ -278,7 +236,7 @@ def leaderboard_tables() -> list[str]:
 
 BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
     DOCS / "actions.md": {
-        "formulas": lambda: table(("ids", "moves", "id", "meaning"), formula_rows()),
+        "actions": lambda: table(("ids", "moves", "meaning"), action_rows()),
         "spaces": spaces_list,
     },
     DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards},
@@ -292,7 +250,6 @@ BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
         "player": lambda: field_table(lambda one: one.name.startswith("player_0."), _SEATS[0]),
         "decision": lambda: field_table(lambda one: one.start >= _SEATS[len(seats())]),
     },
-    DOCS / "report.md": {"summary": summary_table},
     HELP: {"lessons": lessons_as_html},
 }  # fmt: skip
 _BLOCK = re.compile(r"(<!-- (\w+): generated by scripts/generate_docs\.py -->\n).*?(?=<!-- end -->)", re.DOTALL)

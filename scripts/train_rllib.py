@@ -1,7 +1,7 @@
 """RLlib's PPO with action masks on `EuphoriaVectorEnv`: an example for those who use RLlib anyway, and a baseline.
 
 On one core it learns from 2,400 decisions a second, `euphoria train` with a network of the same size from 13,000
-(docs/benchmarking-agents.md). One seat of every game learns, the others are played inside `step`. Ray has an environment of its
+(docs/benchmark.md). One seat of every game learns, the others are played inside `step`. Ray has an environment of its
 own (`make test-rllib` makes it); whoever only plays a file needs PyTorch and safetensors:
 
     .venv-rllib/bin/python scripts/train_rllib.py --out runs/rllib/player.safetensors

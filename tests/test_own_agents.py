@@ -329,12 +329,3 @@ def test_the_files_of_an_agent(tmp_path: Path, folder: Path) -> None:
 def test_the_page_has_the_specs_that_there_are() -> None:
     table = re.search(r"^\| spec \| plays \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
     assert table and re.findall(r"^\| `(.*?)` \|", table[1], re.MULTILINE) == specs()
-
-
-def test_the_agent_of_the_page_plays_by_its_spec(folder: Path) -> None:
-    (code,) = (
-        block for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "class StarTaker" in block
-    )
-    (folder / "my_agent.py").write_text(code)
-    result = play_match([load("my_agent:StarTaker"), load("random")], 4, seed=1)
-    assert result.scores[0].wins >= 3

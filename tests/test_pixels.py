@@ -43,7 +43,7 @@ def played(num_players: int, seed: int, moves: int) -> Iterator[Game]:
 def fresh(draw: Callable[[], np.ndarray]) -> np.ndarray:
     """A picture drawn with nothing kept."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pixels, "_SPRITES", pixels._Sprites())
+        patch.setattr(pixels, "_IMAGES", pixels._Images())
         return draw()
 
 
@@ -52,7 +52,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The SVG of everything that is drawn during a test; nothing is kept at its beginning."""
     texts: list[str] = []
     draw = resvg_py.svg_to_bytes
-    monkeypatch.setattr(pixels, "_SPRITES", pixels._Sprites())
+    monkeypatch.setattr(pixels, "_IMAGES", pixels._Images())
     monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda svg_string: texts.append(svg_string) or draw(svg_string=svg_string))
     return texts
 
@@ -74,15 +74,19 @@ def test_pictures_are_those_of_the_svg(theme: str) -> None:
         assert_alike(board_array(game, **shown), whole(board_svg(game, **shown)))
 
 
-def test_pixels_do_not_depend_on_what_was_drawn_before() -> None:
-    games = [game for seed in range(4) for game in [*played(2 + seed, seed, 400)][5::97]]
+@pytest.mark.parametrize("room", [0, 10**6, pixels._MOST_BYTES])
+def test_pixels_do_not_depend_on_what_is_cached(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    monkeypatch.setattr(pixels, "_MOST_BYTES", room)
+    monkeypatch.setattr(pixels, "_IMAGES", pixels._Images())
+    games = [game for seed in range(2) for game in [*played(2 + seed, seed, 400)][5::97]]
     rng = random.Random(1)
-    jobs = [(game, size, theme) for game in games for size in ((320, 200), (1280, 647)) for theme in ("dark", "light")]
-    jobs = rng.sample(jobs, 16)
+    jobs = rng.sample([(game, size, theme) for game in games for size in ((320, 200), (1280, 647)) for theme in THEMES], 8)
     wanted = [fresh(lambda job=job: board_array(job[0], within=job[1], theme=job[2])) for job in jobs]
-    for k in rng.choices(range(len(jobs)), k=40):
+    for k in rng.choices(range(len(jobs)), k=16):
         game, size, theme = jobs[k]
         assert np.array_equal(board_array(game, within=size, theme=theme), wanted[k])
+        images = pixels._IMAGES._images.values()
+        assert pixels._IMAGES.bytes == sum(image.bytes for image in images) <= room
 
 
 def test_threads_draw_the_same() -> None:
@@ -103,18 +107,6 @@ def test_only_what_is_new_is_drawn(drawn: list[str]) -> None:
         assert len(drawn) == before + counts[-1]
     assert counts[0] > 100 and np.median(counts[1:]) < 8
     assert len(drawn) == len(set(drawn))
-
-
-@pytest.mark.parametrize("room", [0, 10**6])
-def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    monkeypatch.setattr(pixels, "_MOST_BYTES", room)
-    monkeypatch.setattr(pixels, "_SPRITES", pixels._Sprites())
-    for game in [*played(3, 5, 200)][::99]:
-        for width in (300, 900):
-            wanted = fresh(lambda game=game, width=width: board_array(game, within=(width, 999)))
-            assert np.array_equal(board_array(game, within=(width, 999)), wanted)
-            sprites = pixels._SPRITES._sprites.values()
-            assert pixels._SPRITES.bytes == sum(sprite.bytes for sprite in sprites) <= room
 
 
 @pytest.mark.parametrize("size", [(1500, 758), (1280, 720), (84, 84), (1, 1), (3, 500)])

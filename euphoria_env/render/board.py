@@ -21,33 +21,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from euphoria_env.board import (
-    ALLEGIANCE_END,
-    AREAS,
-    ARTIFACT_MARKETS,
-    ARTIFACTS,
-    COMMODITIES,
-    FACTIONS,
-    GOODS,
-    ICARUS,
-    MARKETS,
-    MINER_END,
-    RESOURCES,
-    SLOTS,
-    SPACES,
-    TANK,
-    TERRITORIES,
-    TUNNEL_ENDS,
-    TUNNELS,
-)
-from euphoria_env.cards.spaces import SPACE_PROGRAM
+from euphoria_env import board
+from euphoria_env.cards.spaces import SPACE_COST, SPACE_PROGRAM
+from euphoria_env.cards.tiles import TILE_COST, TILES
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.render.layout import (
     BOARD,
     PLACES,
     REGIONS,
     WORKS,
-    crowd,
     is_low,
     pipe_step,
     rail_step,
@@ -59,11 +41,17 @@ from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
 from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
-from euphoria_env.render.view import REGION_NAMES, View, cost_view, site_slots
+from euphoria_env.render.view import REGION_NAMES, View, site_slots
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
-_told = cache(space_words)
+_tooltip_of = cache(space_words)
 _REVEALING_STEP = 6  # of a miner (R7.5)
+_SET_NAMES = {
+    board.ARTIFACT_SET: "artifact",
+    board.RESOURCE_SET: "resource",
+    board.COMMODITY_SET: "commodity",
+    board.item_set("energy", "water", "food"): "other commodity",
+}
 _SYMBOL_OF = {
     Effect.STAR_IN_TERRITORY: "star",
     Effect.STAR_IN_REGION: "star",
@@ -94,23 +82,19 @@ def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE,
 
 def places() -> dict[str, tuple[float, float]]:
     """The centre of each space, territory, deck and rail, by name, in the coordinates of the board."""
-    return {name: (crowd(name) if name in AREAS else _socketed(name)).middle for name in PLACES}
-
-
-def _socketed(name: str) -> Box:
-    return socket(name) if name in SPACES else PLACES[name]
+    return {name: socket(name).middle for name in PLACES}
 
 
 def draw_board(s: Sheet, view: View, changed: Collection[str] = ()) -> None:
     """Draws the board, its left upper corner at the origin."""
     _ground(s)
-    for k, faction in enumerate(FACTIONS):
+    for k, faction in enumerate(board.FACTIONS):
         with s.group("region", REGION_NAMES[k], f"region-{faction}", region=faction):
             _head(s, k, faction)
             _territory(s, view, k, faction)
             _area(s, view, changed, k, faction)
-            if k == len(TUNNELS):
-                for space in ICARUS:
+            if k == len(board.TUNNELS):
+                for space in board.ICARUS:
                     _plain(s, view, changed, space, title(space), faction)
             else:
                 _land(s, view, changed, k, faction)
@@ -124,12 +108,12 @@ def draw_board(s: Sheet, view: View, changed: Collection[str] = ()) -> None:
 
 
 def _ground(s: Sheet) -> None:
-    """The land: a cloud over a city and dunes, and the earth with a cave in it."""
+    """Draws the land: a cloud over a city and dunes, and the earth with a cave in it."""
     s.rect(BOARD, "paper", 0)
     earth = Box(0, REGIONS["subterran"].y - 6, BOARD.w, BOARD.h - REGIONS["subterran"].y + 6)
     s.rect(earth, "earth", 0)
     s.path(f"M0 {earth.y + 1:g}{'l12-5 16 4 10-3 17 4' * 20}V{earth.y + 1:g}Z", "earth", BOARD)
-    for faction in FACTIONS:
+    for faction in board.FACTIONS:
         box = REGIONS[faction]
         s.rect(box, f"{faction}-ground", 22 if faction == "subterran" else 12)
         skyline, left, top = _SKYLINES.get(faction, ("", 0, 0))
@@ -138,19 +122,19 @@ def _ground(s: Sheet) -> None:
 
 
 def _head(s: Sheet, k: int, faction: str) -> None:
-    """The name of a region, and its allegiance rail with the four bonuses on it (R7)."""
+    """Draws the name of a region, and its allegiance rail with the four bonuses on it (R7)."""
     x, y, _, _ = REGIONS[faction]
     s.text(x + 14, y + 26, REGION_NAMES[k].upper(), TITLE, faction, 700)
     first, middle = rail_step(faction, 0)
-    last, _ = rail_step(faction, ALLEGIANCE_END)
-    bonuses = {2: COMMODITIES[k], 5: "artifact", 8: "eye", 11: "star"}
+    last, _ = rail_step(faction, board.ALLEGIANCE_END)
+    bonuses = {2: board.COMMODITIES[k], 5: "artifact", 8: "eye", 11: "star"}
     with s.group("rail", "allegiance"):
         s.rect(Box(first, middle - 2, last - first, 4), "faint", 2)
-        for step in range(ALLEGIANCE_END + 1):
+        for step in range(board.ALLEGIANCE_END + 1):
             at, _ = rail_step(faction, step)
             if step in bonuses:
                 s.disc(at, middle, 11, f"{faction}-cell", faction)
-                s.icon(at - 7, middle - 7, bonuses[step], 14, "star" if step == ALLEGIANCE_END else "ink")
+                s.icon(at - 7, middle - 7, bonuses[step], 14, "star" if step == board.ALLEGIANCE_END else "ink")
             else:
                 s.disc(at, middle, 4, "faint")
 
@@ -158,69 +142,71 @@ def _head(s: Sheet, k: int, faction: str) -> None:
 @contextmanager
 def _space(
     s: Sheet, view: View, changed: Collection[str], space: str, faction: str = "", tile: str | None = None, state: str = ""
-) -> Iterator[None]:
-    """The group of a space: its ground, the shapes that are added in the context, and the mark of a change."""
-    legal, slot, marked = space in view.open_spaces, space in SLOTS, space in changed
+) -> Iterator[Box]:
+    """Draws a space: its ground and socket, what the context adds, and the mark of a change; yields the socket."""
+    legal, slot, marked = space in view.open_spaces, space in board.SLOTS, space in changed
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
-    x, y = (crowd(space) if space in AREAS else socket(space)).middle
-    outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
-    fill = "slot" if slot else f"{faction}-cell" if faction else "panel"
-    with s.group(kinds, _told(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
-        s.rect(PLACES[space], fill, 8, outline, width, "ground")
-        yield
+    at = socket(space)
+    x, y = at.middle
+    with s.group(kinds, _tooltip_of(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
+        outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
+        s.rect(PLACES[space], "slot" if slot else f"{faction}-cell" if faction else "panel", 8, outline, width, "ground")
+        if not slot:
+            outline, width = ("frame", 1) if space in board.AREAS else ("faint" if state else faction or "faint", 1.5)
+            s.rect(at, "slot", 7, outline, width, "socket")
+        yield at
         if marked:
             left, top, wide, _ = PLACES[space]
             s.path(f"M{left + wide - 16:g} {top:g}h8q8 0 8 8v8Z", "changed", PLACES[space], "corner")
 
 
-def _socket(s: Sheet, space: str, faction: str) -> None:
-    s.rect(socket(space), "slot", 7, faction or "faint", 1.5, "socket")
-
-
 # --------------------------------------------------------------------------------------------------------------- spaces
 
 
-def _cost(space: str, tile: str | None = None) -> list[Part]:
-    """The cost of a space as symbols."""
+@cache
+def _cost(space: str, tile: str | None = None) -> tuple[Part, ...]:
+    """The cost of a space, or of the market built from a tile, as symbols."""
     if space in PAIR_SPACES:
-        return [(3, "artifact"), "/", "pair"]
-    return [*cost_view(space, tile)]
+        return (3, "artifact"), "/", "pair"
+    row = TILE_COST[TILES.index(tile)] if tile else SPACE_COST[board.SPACES.index(space)]
+    groups = ((int(row[0]), int(row[1])), (int(row[2]), int(row[3])))
+    return tuple((units, _SET_NAMES.get(items) or board.ITEMS[items.bit_length() - 1]) for units, items in groups if units)
 
 
-def _gain(space: str) -> list[Part]:
+@cache
+def _gain(space: str) -> tuple[Part, ...]:
     """The gain of a space as symbols."""
     symbols: list[Part] = []
-    for step in SPACE_PROGRAM[SPACES.index(space)]:
+    for step in SPACE_PROGRAM[board.SPACES.index(space)]:
         op, a, b = (int(value) for value in step)
         if op in _SYMBOL_OF:
             symbols.append(_SYMBOL_OF[Effect(op)])
         elif op == Effect.GOODS:
-            symbols.append((b, GOODS[a]))
+            symbols.append((b, board.GOODS[a]))
         elif op == Effect.DRAW:
             symbols.append((a, "artifact"))
         elif op == Effect.CHOOSE:
             symbols.append((b, "resource"))
         elif op in (Effect.KNOWLEDGE, Effect.MORALE):
             symbols.append((f"{_sign(a)}{abs(a)}", "knowledge" if op == Effect.KNOWLEDGE else "morale"))
-    return symbols
+    return tuple(symbols)
 
 
 def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """A commodity area: the gain for each sum, and room for all the workers (R6.1)."""
-    area, box, low = AREAS[k], PLACES[AREAS[k]], is_low(AREAS[k])
+    """Draws a commodity area: the gain for each sum, and room for all the workers (R6.1)."""
+    area, box, low = board.AREAS[k], PLACES[board.AREAS[k]], is_low(board.AREAS[k])
     there = view.workers.get(area, ())
-    with _space(s, view, changed, area, faction):
+    with _space(s, view, changed, area, faction) as at:
         s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
-        s.rect(crowd(area), "slot", 7, "frame", 1, "socket")
         for n, (sums, units, knowledge) in enumerate(AREA_SUMS):
-            gain: list[Part] = [*[COMMODITIES[k]] * units, *([_sign(knowledge), "knowledge"] if knowledge else ["flag"])]
+            gain: list[Part] = [*[board.COMMODITIES[k]] * units, *([_sign(knowledge), "knowledge"] if knowledge else ["flag"])]
             x = box.x + (10 if low else (12, 60, 124)[n])
             y = box.y + (28 + (box.h - 30) / 3 * n if low else box.h - 40)
             s.text(x, y + 13, sums.replace(" to ", "–").replace(" or more", "+"), SMALL, "dim")
             s.parts(x + (28 if low else 0), y + (0 if low else 17), gain)
         if there:
-            end = crowd(area).x - 6 if low else box.x + box.w - 10
-            s.apart()
+            s.new_run()
+            end = at.x - 6 if low else box.x + box.w - 10
             s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
 
 
@@ -229,49 +215,41 @@ def _sign(n: int) -> str:
 
 
 def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str, faction: str, tile: str | None = None) -> None:
-    """A space for one worker with its name, its cost and its gain."""
-    box, at = PLACES[space], socket(space)
-    with _space(s, view, changed, space, faction, tile):
+    """Draws a space for one worker: its name, and its cost and gain in one line or two."""
+    box = PLACES[space]
+    with _space(s, view, changed, space, faction, tile) as at:
         s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
-        _socket(s, space, faction)
-        _recipe(s, at.x + at.w + 8, at.middle[1], box.x + box.w - 8, _cost(space, tile), _gain(space))
-
-
-def _recipe(s: Sheet, x: float, middle: float, end: float, cost: list[Part], gain: list[Part]) -> None:
-    """Cost and gain in one line, or in two if there is no room."""
-    if x + parts_width([*cost, "→", *gain]) <= end:
-        s.parts(x, middle - 8, [*cost, "→", *gain])
-    else:
-        s.parts(x, middle - 17, cost)
-        s.parts(x, middle + 2, ["→", *gain])
+        (_, middle), x, cost, gain = at.middle, at.x + at.w + 8, _cost(space, tile), ("→", *_gain(space))
+        if x + parts_width((*cost, *gain)) <= box.x + box.w - 8:
+            s.parts(x, middle - 8, [*cost, *gain])
+        else:
+            s.parts(x, middle - 17, cost)
+            s.parts(x, middle + 2, gain)
 
 
 def _land(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """Sites or markets, artifact market and tunnel of a region on the ground."""
-    for number, market in enumerate(MARKETS[2 * k : 2 * k + 2], 1):
+    """Draws sites or markets, artifact market and tunnel of a region on the ground."""
+    for number, market in enumerate(board.MARKETS[2 * k : 2 * k + 2], 1):
         tile = view.markets[market].tile
         with s.group(f"tile {'built' if tile else 'unbuilt'}", name=f"tile-{market}", market=market):
             if tile:
-                _market(s, view, changed, market, tile, faction)
+                _plain(s, view, changed, market, short_title(tile), faction, tile)
+                places = star_places(market, len(view.players))
+                _star_places(s, [place for seat, place in enumerate(places) if seat not in view.markets[market].stars], faction)
             else:
                 _site(s, view, changed, market, number, faction)
-    _plain(s, view, changed, ARTIFACT_MARKETS[k], short_title(ARTIFACT_MARKETS[k]), faction)
+    _plain(s, view, changed, board.ARTIFACT_MARKETS[k], short_title(board.ARTIFACT_MARKETS[k]), faction)
     _tunnel(s, view, changed, k, faction)
 
 
-def _market(s: Sheet, view: View, changed: Collection[str], market: str, tile: str, faction: str) -> None:
-    _plain(s, view, changed, market, short_title(tile), faction, tile)
-    for seat, place in enumerate(star_places(market, len(view.players))):
-        if seat not in view.markets[market].stars:
-            _star_place(s, place, faction)
-
-
-def _star_place(s: Sheet, place: tuple[float, float], faction: str) -> None:
-    s.disc(place[0] + TOKEN_SIZE / 2, place[1] + TOKEN_SIZE / 2, 9, "slot", faction, 1)
+def _star_places(s: Sheet, places: Sequence[tuple[float, float]], faction: str) -> None:
+    """Draws the places that no star has taken."""
+    for x, y in places:
+        s.disc(x + TOKEN_SIZE / 2, y + TOKEN_SIZE / 2, 9, "slot", faction, 1)
 
 
 def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: int, faction: str) -> None:
-    """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
+    """Draws the four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
     box = PLACES[market]
     slots = site_slots(market)
     taken = sum(slot in view.workers for slot in slots)
@@ -279,62 +257,54 @@ def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: i
     s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)
     s.text(box.x + box.w - 10, box.y + 18, f"{taken} of {view.workers_to_build}", BODY, "dim", anchor="end")
     for slot in slots:
-        with _space(s, view, changed, slot, faction):
+        with _space(s, view, changed, slot, faction) as at:
             if slot not in view.workers:
-                (x, y), cost = socket(slot).middle, _cost(slot)
+                (x, y), cost = at.middle, _cost(slot)
                 s.parts(x - parts_width(cost) / 2, y - 8, cost)
 
 
 def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """The tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
-    tunnel, end, miner = TUNNELS[k], TUNNEL_ENDS[k], view.miners[faction]
+    """Draws the tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
+    tunnel, end, miner = board.TUNNELS[k], board.TUNNEL_ENDS[k], view.miners[faction]
     x, y, w, h = PLACES[f"pipe-{faction}"]
     middle = y + h / 2
-    with s.group("pipe", f"miner {miner} of {MINER_END}"):
+    with s.group("pipe", f"miner {miner} of {board.MINER_END}"):
         s.rect(Box(x - 12, y, w + 24, h), "earth", 0)
         s.rect(Box(x - 4, middle - 9, w + 8, 18), "slot", 0, faction)
         if miner:
             s.rect(Box(x - 3, middle - 5, pipe_step(faction, miner)[0] - x, 10), faction, 4, kind="dug")
-        for step in range(1, MINER_END + 1):
-            at, _ = pipe_step(faction, step)
+        for step in range(1, board.MINER_END + 1):
+            center, _ = pipe_step(faction, step)
             if step == _REVEALING_STEP:
-                s.icon(at - 7, middle - 7, "eye", 14, "paper" if miner > step else "ink", line="none")
+                s.icon(center - 7, middle - 7, "eye", 14, "paper" if miner > step else "ink", line="none")
             elif step > miner:
-                s.disc(at, middle, 2, "faint")
+                s.disc(center, middle, 2, "faint")
         for flange in (x + 2, x + w - 8):
             s.rect(Box(flange, middle - 13, 6, 26), faction, 2)
-    with _space(s, view, changed, tunnel, faction):
-        _socket(s, tunnel, faction)
-        at_socket = socket(tunnel)
-        gain: list[Part] = ["→", RESOURCES[k], "/", "artifact"]
-        s.parts(at_socket.x + at_socket.w + 6, middle - 8, [*_cost(tunnel), *gain])
-    with _space(s, view, changed, end, faction, state="" if miner == MINER_END else "closed"):
-        _socket(s, end, faction if miner == MINER_END else "")
-        at_socket = socket(end)
-        if miner < MINER_END:
-            s.icon(at_socket.middle[0] - 8, middle - 8, "lock", fill="faint")
-        s.parts(at_socket.x + at_socket.w + 5, middle - 8, ["→", *_gain(end)])
+    with _space(s, view, changed, tunnel, faction) as at:
+        s.parts(at.x + at.w + 6, middle - 8, [*_cost(tunnel), "→", board.RESOURCES[k], "/", "artifact"])
+    with _space(s, view, changed, end, faction, state="" if miner == board.MINER_END else "closed") as at:
+        if miner < board.MINER_END:
+            s.icon(at.middle[0] - 8, middle - 8, "lock", fill="faint")
+        s.parts(at.x + at.w + 5, middle - 8, ["→", *_gain(end)])
 
 
 def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
-    box, stars = PLACES[TERRITORIES[k]], star_places(TERRITORIES[k], len(view.players))
-    with s.group("territory", "territory", f"territory-{faction}", territory=TERRITORIES[k]):
+    box, stars = PLACES[board.TERRITORIES[k]], star_places(board.TERRITORIES[k], len(view.players))
+    with s.group("territory", "territory", f"territory-{faction}", territory=board.TERRITORIES[k]):
         s.rect(box, f"{faction}-cell", 8, "frame", 1)
         beside = box.h < 2 * TOKEN_SIZE
         x, anchor = (stars[0][0] - 8, "end") if beside else (box.x + 10, "start")
         s.text(x, box.y + 19, "Territory", SMALL, "dim", anchor=anchor)
-        for place in stars[len(view.territories[TERRITORIES[k]]) :]:
-            _star_place(s, place, faction)
+        _star_places(s, stars[len(view.territories[board.TERRITORIES[k]]) :], faction)
 
 
 def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
-    """The worker tank, the artifact deck and its discards."""
+    """Draws the worker tank, the artifact deck and its discards."""
     s.rect(WORKS, "panel", 12, "frame", 1)
     s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
-    for space in TANK:
-        at = socket(space)
-        with _space(s, view, changed, space):
-            _socket(s, space, "")
+    for space in board.TANK:
+        with _space(s, view, changed, space) as at:
             s.parts(at.x + at.w + 8, at.middle[1] - 8, [*_cost(space), "→"])
             s.parts(at.x, at.y + at.h + 9, _gain(space))
     box = PLACES["deck"]
@@ -346,10 +316,10 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
     box = PLACES["discards"]
     with s.group("discards", "discarded artifacts", "discards"):
         s.rect(box, "slot", 8, "frame", 1)
-        for k, name in enumerate(ARTIFACTS):
+        for k, name in enumerate(board.ARTIFACTS):
             n = view.discards.get(name, 0)
             x, y = box.x + 12 + 56 * (k % 3), box.y + 14 + 34 * (k // 3)
-            s.apart()
+            s.new_run()
             s.icon(x, y, name, 20, opacity=1 if n else 0.45)
             s.text(x + 25, y + 15, str(n), BODY, "ink" if n else "dim", 700 if n else 400)
 
@@ -358,17 +328,17 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
 
 
 def _markers(s: Sheet, view: View) -> None:
-    """Allegiance markers on their rails, miners in their pipes."""
+    """Draws allegiance markers on their rails, miners in their pipes."""
     with s.group("markers"):
-        for faction in FACTIONS:
+        for faction in board.FACTIONS:
             step = view.allegiance[faction]
             at = rail_step(faction, step)
             with s.group("allegiance", f"allegiance {step}", f"allegiance-{faction}", at, faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.text(0, 5, str(step), BODY, "paper", 700, "middle")
-        for faction in FACTIONS[: len(TUNNELS)]:
+        for faction in board.FACTIONS[: len(board.TUNNELS)]:
             step = view.miners[faction]
-            label = f"miner {step} of {MINER_END}"
+            label = f"miner {step} of {board.MINER_END}"
             with s.group("miner", label, f"miner-{faction}", pipe_step(faction, step), faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.icon(-9, -9, "miner", 18, "paper", line="none")
@@ -389,10 +359,10 @@ def _stars(s: Sheet, view: View) -> None:
 
 
 def _dice(s: Sheet, view: View) -> None:
-    """The workers on the board."""
+    """Draws the workers on the board."""
     count = [0] * len(view.players)
     with s.group("dice"):
-        for space in SPACES:
+        for space in board.SPACES:
             there = view.workers.get(space, ())
             for (x, y, scale), (seat, face) in zip(standing(space, len(there)), there, strict=True):
                 s.die(x, y, seat, face, scale, f"die-{seat}-{count[seat]}", space)

@@ -8,21 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from euphoria_env.board import (
-    AREAS,
-    ARTIFACT_MARKETS,
-    FACTIONS,
-    ICARUS,
-    MARKETS,
-    MINER_END,
-    SITES,
-    SLOTS,
-    SLOTS_PER_SITE,
-    TANK,
-    TERRITORIES,
-    TUNNEL_ENDS,
-    TUNNELS,
-)
+from euphoria_env import board
 from euphoria_env.render.sheet import Box
 from euphoria_env.render.symbols import DIE_HEIGHT, DIE_WIDTH, TOKEN_SIZE
 
@@ -57,32 +43,37 @@ _UNDERGROUND = {
 _SKY = {
     "territory": Box(846, 4, 244, 28),
     "area": Box(10, 36, 330, 90),
-    **{space: Box(346 + 187 * k, 36, 183, 90) for k, space in enumerate(ICARUS)},
+    **{space: Box(346 + 187 * k, 36, 183, 90) for k, space in enumerate(board.ICARUS)},
 }
-_CELLS = dict(zip(FACTIONS, (_SURFACE, _UNDERGROUND, _SURFACE, _SKY), strict=True))
+_CELLS = dict(zip(board.FACTIONS, (_SURFACE, _UNDERGROUND, _SURFACE, _SKY), strict=True))
 _MOUTH, _END = 152, 106  # widths of the spaces at both ends of a tunnel
-_PAD = 10
 _SOCKET = (DIE_WIDTH + 6, DIE_HEIGHT + 4)
 _NAME = 24  # height of the name of a cell
+# The room left of, above and below the socket of a space: names above, stars and gains below.
+_INSETS = dict.fromkeys(board.SPACES, (10, _NAME, 4)) | dict.fromkeys(board.MARKETS, (10, _NAME, 32))
+_INSETS |= dict.fromkeys((*board.TUNNELS, *board.TUNNEL_ENDS), (6, 0, 0)) | dict.fromkeys(board.TANK, (10, 12, 36))
 
 
 def _boxes() -> dict[str, Box]:
     """The box of every part of the board, by name."""
     boxes: dict[str, Box] = {}
-    for k, faction in enumerate(FACTIONS):
+    for k, faction in enumerate(board.FACTIONS):
         left, top = REGIONS[faction][:2]
         cells = {name: box.at(left, top) for name, box in _CELLS[faction].items()}
-        boxes |= {f"rail-{faction}": RAIL.at(left, top), AREAS[k]: cells["area"], TERRITORIES[k]: cells["territory"]}
-        if k == len(TUNNELS):
-            boxes |= {space: cells[space] for space in ICARUS}
+        boxes |= {f"rail-{faction}": RAIL.at(left, top), board.AREAS[k]: cells["area"], board.TERRITORIES[k]: cells["territory"]}
+        if k == len(board.TUNNELS):
+            boxes |= {space: cells[space] for space in board.ICARUS}
             continue
         x, y, w, h = cells["tunnel"]
-        boxes |= {f"pipe-{faction}": Box(x + _MOUTH, y, w - _MOUTH - _END, h), ARTIFACT_MARKETS[k]: cells["artifact_market"]}
-        boxes |= {TUNNELS[k]: Box(x, y, _MOUTH, h), TUNNEL_ENDS[k]: Box(x + w - _END, y, _END, h)}
+        boxes |= {
+            board.ARTIFACT_MARKETS[k]: cells["artifact_market"],
+            f"pipe-{faction}": Box(x + _MOUTH, y, w - _MOUTH - _END, h),
+        }
+        boxes |= {board.TUNNELS[k]: Box(x, y, _MOUTH, h), board.TUNNEL_ENDS[k]: Box(x + w - _END, y, _END, h)}
         for number in (1, 2):
             site = cells[f"site_{number}"]
-            boxes |= {MARKETS[2 * k + number - 1]: site, **_slots(SITES[2 * k + number - 1], site)}
-    boxes |= {space: Box(WORKS.x + 10 + 139 * k, WORKS.y + 36, 133, 84) for k, space in enumerate(TANK)}
+            boxes |= {board.MARKETS[2 * k + number - 1]: site, **_slots(board.SITES[2 * k + number - 1], site)}
+    boxes |= {space: Box(WORKS.x + 10 + 139 * k, WORKS.y + 36, 133, 84) for k, space in enumerate(board.TANK)}
     return boxes | {"deck": Box(WORKS.x + 10, WORKS.y + 130, 76, 86), "discards": Box(WORKS.x + 92, WORKS.y + 130, 190, 86)}
 
 
@@ -91,24 +82,11 @@ def _slots(site: str, box: Box) -> dict[str, Box]:
     w, h = (box.w - 20) / 2, (box.h - _NAME - 12) / 2
     return {
         f"{site}_{k + 1}": Box(box.x + 8 + (w + 4) * (k % 2), box.y + _NAME + (h + 4) * (k // 2), w, h)
-        for k in range(SLOTS_PER_SITE)
+        for k in range(board.SLOTS_PER_SITE)
     }
 
 
 PLACES = _boxes()
-_SIDEWAYS = {*TUNNELS, *TUNNEL_ENDS}  # spaces without a name above the socket
-
-
-@cache
-def socket(space: str) -> Box:
-    """The place of a worker on a space for one."""
-    box = PLACES[space]
-    if space in SLOTS:  # all socket
-        return box
-    w, h = _SOCKET
-    above = 0 if space in _SIDEWAYS else 12 if space in TANK else _NAME
-    below = 32 if space in MARKETS else 36 if space in TANK else 0 if space in _SIDEWAYS else 4  # the stars, the gain
-    return Box(box.x + (6 if space in _SIDEWAYS else _PAD), box.y + above + (box.h - above - below - h) / 2, w, h)
 
 
 def is_low(area: str) -> bool:
@@ -116,18 +94,25 @@ def is_low(area: str) -> bool:
     return PLACES[area].w > 1.5 * PLACES[area].h
 
 
-def crowd(area: str) -> Box:
-    """The places of the workers in a commodity area."""
-    x, y, w, h = PLACES[area]
-    return Box(x + 134, y + 8, w - 142, h - 16) if is_low(area) else Box(x + 8, y + 28, w - 16, h - 72)
+@cache
+def socket(name: str) -> Box:
+    """Where workers stand on a space; the whole box of a slot, and of what is no space."""
+    x, y, w, h = PLACES[name]
+    if name in board.AREAS:
+        return Box(x + 134, y + 8, w - 142, h - 16) if is_low(name) else Box(x + 8, y + 28, w - 16, h - 72)
+    if name in board.SLOTS or name not in _INSETS:
+        return PLACES[name]
+    left, above, below = _INSETS[name]
+    wide, tall = _SOCKET
+    return Box(x + left, y + above + (h - above - below - tall) / 2, wide, tall)
 
 
 def standing(space: str, n: int) -> list[tuple[float, float, float]]:
     """Left, top and scale of each of n dice on a space, as large as they fit without touching each other."""
-    if space not in AREAS:
+    if space not in board.AREAS:
         x, y = socket(space).middle
         return [(x - DIE_WIDTH / 2, y - DIE_HEIGHT / 2, 1.0)] * n
-    x, y, w, h = crowd(space)
+    x, y, w, h = socket(space)
     for scale in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
         wide, tall = DIE_WIDTH * scale + 4, DIE_HEIGHT * scale + 4
         across, down = int((w - 4) // wide), int((h - 4) // tall)
@@ -154,4 +139,4 @@ def rail_step(faction: str, step: int) -> tuple[float, float]:
 def pipe_step(faction: str, step: int) -> tuple[float, float]:
     """The middle of a step of a tunnel; the miner begins at 0, before the first."""
     pipe = PLACES[f"pipe-{faction}"]
-    return pipe.x + pipe.w * (step + 0.6) / (MINER_END + 1.2), pipe.middle[1]
+    return pipe.x + pipe.w * (step + 0.6) / (board.MINER_END + 1.2), pipe.middle[1]

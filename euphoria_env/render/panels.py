@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, KNOWLEDGE_LIMIT, STARS
 from euphoria_env.cards.recruits import FACTION_OF, recruit_number
 from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.sheet import BODY, LARGE, LINE, SMALL, Box, Sheet
 from euphoria_env.render.symbols import BADGE_SIZE, DIE_WIDTH
-from euphoria_env.render.view import PlayerView, RecruitView
-from euphoria_env.words import dilemma_words, recruit_words, short_name, short_title, tile_words, title
+from euphoria_env.render.view import PlayerView, RecruitView, remarks
+from euphoria_env.words import recruit_words, short_name, short_title, tile_words, title
 
 PANEL_WIDTH = 364  # the least
 PANEL_HEIGHT = 166  # the least
 _ABOVE_CARDS = 84  # name, stars, tracks, workers and goods
 _PAD = 12
 _STAR = 14  # of the row of stars, each
-_told = cache(recruit_words)
+_HIDDEN = " (hidden)"  # after the name of a recruit
+_ability = cache(recruit_words)
 _SYMBOLS = (
     *((name, name) for name in (*GOODS, "artifact")),
     ("pair", "a pair"),
@@ -47,27 +48,6 @@ def legend(s: Sheet, x: float, y: float, w: float) -> float:
     return y + 21
 
 
-@dataclass
-class _Entry:
-    """A paragraph of a panel. That of a recruit begins with the faction and the name; `title` is the tooltip."""
-
-    title: str
-    words: str
-    recruit: RecruitView | None = None
-    name: str = ""
-
-    @property
-    def first(self) -> float:
-        """The indentation of the first line."""
-        if not self.recruit:
-            return 0
-        return SMALL + 7 + text_width(self.name, SMALL, 700) + (SMALL + 7 if self.recruit.star else 7)
-
-    def lines(self, room: float) -> list[str]:
-        """The words in lines."""
-        return wrap(self.words, room, SMALL, first=room - self.first)
-
-
 def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
     """Draws the panel of a player."""
     seat = player.seat
@@ -76,9 +56,9 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
         s.rect(box, "panel", 10, line, width)
         s.rect(Box(box.x, box.y + 10, 5, box.h - 20), f"seat-{seat}", 2)
         x, y, room = box.x + _PAD + 4, box.y, box.w - 2 * _PAD - 4
-        s.apart()
+        s.new_run()
         _name_and_stars(s, player, name, goal, x, y + 7, room)
-        s.apart()
+        s.new_run()
         _workers_and_tracks(s, player, x, y + 34, room)
         _goods(s, player, x, y + 64, room)
         _cards(s, player, goal, Box(x, y + _ABOVE_CARDS, room, box.h - 4 - _ABOVE_CARDS))
@@ -86,8 +66,7 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
 
 def panel_height(player: PlayerView, goal: int, w: float) -> float:
     """The height that a player's panel needs for all words."""
-    lines = sum(len(entry.lines(w - 2 * _PAD - 4)) for entry in _entries(player, goal, told=True))
-    return max(PANEL_HEIGHT, _ABOVE_CARDS + 8 + lines * SMALL * LINE)
+    return max(PANEL_HEIGHT, _ABOVE_CARDS + 8 + _lines(_entries(player, goal, w - 2 * _PAD - 4)) * SMALL * LINE)
 
 
 def _name_and_stars(s: Sheet, player: PlayerView, name: str, goal: int, x: float, y: float, room: float) -> None:
@@ -96,42 +75,38 @@ def _name_and_stars(s: Sheet, player: PlayerView, name: str, goal: int, x: float
     shown = max(goal, placed)  # a player may place more stars than the goal (R17.5)
     stars = x + room - _STAR * shown
     for k in range(shown):
-        s.icon(
-            stars + _STAR * k, y + 5, "star", _STAR - 1, "star" if k < placed else "slot", line="none" if k < placed else "faint"
-        )
+        fill, line = ("star", "none") if k < placed else ("slot", "faint")
+        s.icon(stars + _STAR * k, y + 5, "star", _STAR - 1, fill, line=line)
     left = x + BADGE_SIZE + 8
     size = LARGE if text_width(name, LARGE, 700) <= stars - 8 - left else BODY
-    s.paragraph(left, y + 18, stars - 8 - left, name, size, "ink", 700, 1)
+    s.line(left, y + 18, stars - 8 - left, name, size, weight=700)
 
 
 def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:
-    """Dice in hand; knowledge, morale, and the sum of the knowledge check (R5.3)."""
+    """Dice in hand, knowledge, morale, the knowledge check."""
     left = x
     for face in player.workers:
         s.die(left, y, player.seat, face)
         left += DIE_WIDTH + 3
     if player.on_board:
         s.text(left + (4 if player.workers else 0), y + 18, f"+{player.on_board} out", SMALL, "dim")
-    s.apart()
-    total = player.knowledge + sum(player.workers)
-    facts = ((player.knowledge or "-", "knowledge"), (player.morale or "-", "morale"))
+    s.new_run()
     at = x + room - 144
-    for number, name in facts:
+    for number, name in ((player.knowledge, "knowledge"), (player.morale, "morale")):
         s.icon(at, y + 5, name)
-        s.text(at + 20, y + 18, str(number), BODY, weight=700)
+        s.text(at + 20, y + 18, str(number or "-"), BODY, weight=700)
         at += 37
     if player.knowledge:
-        with s.group("check", f"knowledge check: {total}, a worker is lost at {KNOWLEDGE_LIMIT}"):
-            s.text(
-                x + room,
-                y + 14,
-                f"{total} of {KNOWLEDGE_LIMIT}",
-                BODY,
-                weight=700 if total + 6 >= KNOWLEDGE_LIMIT else 400,
-                anchor="end",
-            )
-            s.rect(Box(x + room - 62, y + 20, 62, 5), "slot", 2, "faint", 1)
-            s.rect(Box(x + room - 62, y + 20, 62 * min(1, total / KNOWLEDGE_LIMIT), 5), "ink", 2)
+        _knowledge_check(s, player.knowledge + sum(player.workers), Box(x + room - 62, y + 20, 62, 5))
+
+
+def _knowledge_check(s: Sheet, total: int, bar: Box) -> None:
+    """The sum of the knowledge check as a number and as a bar (R5.3)."""
+    near = total + 6 >= KNOWLEDGE_LIMIT
+    with s.group("check", f"knowledge check: {total}, a worker is lost at {KNOWLEDGE_LIMIT}"):
+        s.text(bar.x + bar.w, bar.y - 6, f"{total} of {KNOWLEDGE_LIMIT}", BODY, weight=700 if near else 400, anchor="end")
+        s.rect(bar, "slot", 2, "faint", 1)
+        s.rect(bar._replace(w=bar.w * min(1, total / KNOWLEDGE_LIMIT)), "ink", 2)
 
 
 def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:
@@ -148,65 +123,89 @@ def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> Non
 
 def _cards(s: Sheet, player: PlayerView, goal: int, box: Box) -> None:
     """Recruits, remarks and penalties: in full if there is room, or else only the names of the cards."""
-    y, most = box.y, int(box.h // (SMALL * LINE))
-    entries = _entries(player, goal, told=True)
-    if sum(len(entry.lines(box.w)) for entry in entries) > most:
-        entries = _entries(player, goal, told=False)[len(player.recruits) :]
-        names = _names(s, player.recruits, box)
-        y, most = y + names * SMALL * LINE, most - names
-    for entry, kept in zip(entries, _shares([len(entry.lines(box.w)) for entry in entries], most), strict=True):
+    y, room = box.y + SMALL, int(box.h // (SMALL * LINE))
+    entries = _entries(player, goal, box.w)
+    if _lines(entries) > room:
+        named = _recruit_names(s, player.recruits, box)
+        y, room = y + named * SMALL * LINE, room - named
+        entries = _remarks_and_penalties(player, goal, box.w, room)
+    for entry in entries:
         with s.group("card", entry.title):
-            if entry.recruit:
-                _recruit_name(s, entry.recruit, entry.name, box.x, y + SMALL)
-            for k, line in enumerate(cut(entry.lines(box.w), kept, box.w - (entry.first if kept == 1 else 0), SMALL)):
-                s.text(box.x + (0 if k else entry.first), y + SMALL, line, SMALL, "dim")
-                y += SMALL * LINE
+            left = _recruit_name(s, entry.recruit, title(entry.recruit.name), box.x, y) if entry.recruit else box.x
+            for line in entry.lines:
+                s.text(left, y, line, SMALL, "dim")
+                left, y = box.x, y + SMALL * LINE
 
 
-def _entries(player: PlayerView, goal: int, told: bool) -> list[_Entry]:
-    entries = []
-    for recruit in player.recruits:
-        name, words = title(recruit.name) + ("" if recruit.active else " (hidden)"), _told(recruit.name)
-        entries.append(_Entry(f"{title(recruit.name)}: {words}", words, recruit, name))
-    remarks = " · ".join(_remarks(player, goal))
-    entries.append(_Entry(remarks, remarks))
+class _Entry(NamedTuple):
+    """A paragraph of a panel: its tooltip, its lines, and the recruit whose name comes before the first line."""
+
+    title: str
+    lines: list[str]
+    recruit: RecruitView | None = None
+
+
+def _lines(entries: Sequence[_Entry]) -> int:
+    return sum(len(entry.lines) for entry in entries)
+
+
+def _entries(player: PlayerView, goal: int, w: float) -> list[_Entry]:
+    """The paragraphs of a player in full, in lines of a width."""
+    recruits = [
+        _Entry(
+            _tooltip(recruit),
+            wrap(_ability(recruit.name), w, SMALL, first=w - _name_width(recruit, title(recruit.name))),
+            recruit,
+        )
+        for recruit in player.recruits
+    ]
+    return recruits + _remarks_and_penalties(player, goal, w)
+
+
+def _remarks_and_penalties(player: PlayerView, goal: int, w: float, room: int | None = None) -> list[_Entry]:
+    """The paragraphs after the recruits: in full, or with penalties by name alone in at most `room` lines."""
+    about = " · ".join(_remarks(player, goal))
+    entries = [_Entry(about, wrap(about, w, SMALL))]
     if player.penalties:
         whole = [f"{short_title(tile)} ({tile_words(tile)})" for tile in player.penalties]
-        shown = whole if told else [short_title(tile) for tile in player.penalties]
-        entries.append(_Entry(", ".join(whole), "penalties: " + ", ".join(shown)))
+        shown = whole if room is None else [short_title(tile) for tile in player.penalties]
+        entries.append(_Entry(", ".join(whole), wrap("penalties: " + ", ".join(shown), w, SMALL)))
+    while room is not None and _lines(entries) > room:
+        longest = max(entries, key=lambda entry: len(entry.lines)).lines
+        longest[:] = cut(longest, len(longest) - 1, w, SMALL)
     return entries
 
 
-def _names(s: Sheet, recruits: Sequence[RecruitView], box: Box) -> int:
+def _tooltip(recruit: RecruitView) -> str:
+    return f"{title(recruit.name)}: {_ability(recruit.name)}"
+
+
+def _recruit_names(s: Sheet, recruits: Sequence[RecruitView], box: Box) -> int:
     """Draws the short names of the recruits; returns the number of lines."""
-    x, y, line = box.x, box.y + SMALL, 1 if recruits else 0
+    x, line = box.x, 0
     for recruit in recruits:
-        name = short_name(recruit.name) + ("" if recruit.active else " (hidden)")
-        width = SMALL + 7 + text_width(name, SMALL, 700) + (SMALL + 16 if recruit.star else 14)
-        if x > box.x and x + width - 14 > box.x + box.w:
-            x, y, line = box.x, y + SMALL * LINE, line + 1
-        with s.group("card", f"{title(recruit.name)}: {_told(recruit.name)}"):
-            _recruit_name(s, recruit, name, x, y)
-        x += width
-    return line
+        name = short_name(recruit.name)
+        width = _name_width(recruit, name)
+        if x > box.x and x + width > box.x + box.w:
+            x, line = box.x, line + 1
+        with s.group("card", _tooltip(recruit)):
+            x = 7 + _recruit_name(s, recruit, name, x, box.y + SMALL + line * SMALL * LINE)
+    return line + 1 if recruits else 0
 
 
-def _recruit_name(s: Sheet, recruit: RecruitView, name: str, x: float, y: float) -> None:
-    """A mark with the first letter of the faction, the name, and the recruit's star."""
+def _name_width(recruit: RecruitView, name: str) -> float:
+    return SMALL + 7 + text_width(name + _HIDDEN * (not recruit.active), SMALL, 700) + (SMALL + 7 if recruit.star else 7)
+
+
+def _recruit_name(s: Sheet, recruit: RecruitView, name: str, x: float, y: float) -> float:
+    """Draws a mark with the first letter of the faction, the name, and the recruit's star; returns where a text may follow."""
     faction = FACTIONS[FACTION_OF[recruit_number(recruit.name)]]
     s.rect(Box(x, y - SMALL + 1, SMALL + 2, SMALL + 2), faction if recruit.active else "none", 3, faction, 1)
     s.text(x + SMALL / 2 + 1, y, faction[0].upper(), SMALL, "paper" if recruit.active else faction, 700, "middle")
-    end = s.text(x + SMALL + 7, y, name, SMALL, weight=700)
+    end = s.text(x + SMALL + 7, y, name + _HIDDEN * (not recruit.active), SMALL, weight=700)
     if recruit.star:
         s.icon(end + 2, y - SMALL + 1, "star", SMALL + 1, "star")
-
-
-def _shares(wanted: list[int], most: int) -> list[int]:
-    """The numbers of lines that each gets of `most`; the longest is shortened first, down to one line."""
-    kept = wanted.copy()
-    while sum(kept) > most and max(kept, default=0) > 1:
-        kept[max(range(len(kept)), key=lambda k: kept[k])] -= 1
-    return kept
+    return x + _name_width(recruit, name)
 
 
 def _remarks(player: PlayerView, goal: int) -> Iterator[str]:
@@ -216,14 +215,6 @@ def _remarks(player: PlayerView, goal: int) -> Iterator[str]:
         yield "decides" if player.deciding else "on turn"
     if goal - (STARS - player.stars) == 1 and not player.rank:
         yield "1 star from winning"
-    if player.hidden:
-        yield f"{player.hidden} hidden recruit{'s' if player.hidden > 1 else ''}"
     if player.artifacts:
         yield "hand: " + ", ".join(f"{player.artifacts[name]} {name}" for name in ARTIFACTS if player.artifacts.get(name))
-    yield from player.notes
-    if player.resolved:
-        yield f"dilemma {player.dilemma}: became a {player.resolved}"
-    elif player.dilemma:
-        yield f"dilemma {player.dilemma}: {dilemma_words(player.dilemma)}"
-    else:
-        yield "dilemma open"
+    yield from remarks(player)

@@ -1,7 +1,7 @@
 """The board as an array of pixels, through the optional packages resvg_py and Pillow.
 
-The runs of shapes of the SVG are drawn as sprites, which are cached and pasted over each other, since drawing takes most of the
-time and little changes from picture to picture.
+Each run of shapes of the SVG is rendered as an image of its own, and the images are pasted over each other. Rendering takes most
+of the time and little changes from picture to picture, so the images are cached.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from euphoria_env.render.sheet import Run, Sheet
-from euphoria_env.render.svg import Drawing, draw
+from euphoria_env.render.svg import draw
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-_MOST_BYTES = 64 * 2**20  # of the cached sprites
+_MOST_BYTES = 64 * 2**20  # of the cached images
 _ROOM = 3  # around the boxes of shapes, for outlines and overhanging letters
 
 
@@ -51,88 +51,87 @@ def board_array(
     except ImportError as error:
         raise ImportError("pictures as pixels need resvg_py and Pillow: pip install '.[render]'") from error
     drawing = draw(game, seat, width, names, last, theme, changed)
-    wide, tall = size = drawing.size
-    if within is not None:
-        wide = max(1, min(within[0], within[1] * wide // tall))
-        size = wide, math.ceil(wide * tall / drawing.size[0])
-    scale = _scale(drawing, size)
-    picture = Image.new("RGB", size, drawing.sheet.colour("paper"))
-    for run in drawing.sheet.runs:
+    (wide, tall), box, sheet = drawing.size, drawing.box, drawing.sheet
+    across = wide if within is None else max(1, min(within[0], within[1] * wide // tall))
+    down = math.ceil(across * tall / wide)
+    # As a viewer stretches the SVG: its height is a whole number of pixels, and the drawing stands in the middle of it.
+    stretched, unit = down / tall, wide / box.w
+    scale, above = (across / box.w, stretched * unit), stretched * (tall - box.h * unit) / 2
+    picture = Image.new("RGB", (across, down), sheet.colour("paper"))
+    for run in sheet.runs:
         if run.shapes:
-            image, left, top = _SPRITES.placed(run, drawing.sheet, scale)
-            picture.paste(image, (left, top), image)
+            image, corner = _placed(sheet, run, scale, above)
+            picture.paste(image, corner, image)
     return np.array(picture)
 
 
-class _Scale(NamedTuple):
-    """The transformation from a sheet to pixels."""
+class _Image(NamedTuple):
+    """A run of shapes on a transparent ground; `left` and `top` count from the pixel in which its group begins."""
 
-    across: float
-    down: float
-    above: float  # pixels above the sheet
+    pixels: Any
+    left: int
+    top: int
 
-
-def _scale(drawing: Drawing, size: tuple[int, int]) -> _Scale:
-    """The transformation that shows the SVG of a drawing in a size."""
-    (wide, tall), box = drawing.size, drawing.box
-    stretched, unit = size[1] / tall, wide / box.w
-    return _Scale(size[0] / box.w, stretched * unit, stretched * (tall - box.h * unit) / 2)
+    @property
+    def bytes(self) -> int:
+        """Its size in memory."""
+        return 4 * self.pixels.width * self.pixels.height
 
 
-class _Sprite:
-    """A run of shapes as pixels on a transparent ground; `left` and `top` count from the pixel in which its group begins."""
+def _placed(sheet: Sheet, run: Run, scale: tuple[float, float], above: float) -> tuple[Any, tuple[int, int]]:
+    """The image of a run of shapes, and the pixel of the picture that is its left upper corner.
 
-    def __init__(self, run: Run, sheet: Sheet, scale: tuple[float, float], begin: tuple[float, float]) -> None:
-        import resvg_py
-        from PIL import Image
-
-        left = min(box.x for box in run.boxes) - _ROOM
-        top = min(box.y for box in run.boxes) - _ROOM
-        right = max(box.x + box.w for box in run.boxes) + _ROOM
-        bottom = max(box.y + box.h for box in run.boxes) + _ROOM
-        # Rounded, since runs that are written alike may differ in the last digits of their boxes.
-        self.left = math.floor(round(begin[0] + left * scale[0], 6))
-        self.top = math.floor(round(begin[1] + top * scale[1], 6))
-        size = (
-            math.ceil(round(begin[0] + right * scale[0], 6)) - self.left,
-            math.ceil(round(begin[1] + bottom * scale[1], 6)) - self.top,
-        )
-        svg = sheet.part(run, size, (scale[0], 0, 0, scale[1], begin[0] - self.left, begin[1] - self.top))
-        self.image = Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=svg)))
-        self.image.load()
-        self.bytes = 4 * size[0] * size[1]
+    Numbers are rounded, since runs that are written alike may differ in the last digits of their places.
+    """
+    x, y, unit = run.at
+    x, y = round(x * scale[0], 6), round(y * scale[1] + above, 6)
+    left, top = math.floor(x), math.floor(y)
+    begin, unit_scale = (round(x - left, 6), round(y - top, 6)), (unit * scale[0], unit * scale[1])
+    key = (sheet.theme, begin, unit_scale, *run.shapes)
+    image = _IMAGES.get(key) or _IMAGES.add(key, _render(sheet, run, begin, unit_scale))
+    return image.pixels, (left + image.left, top + image.top)
 
 
-class _Sprites:
-    """A cache of the sprites that were used last, by everything that they depend on."""
+def _render(sheet: Sheet, run: Run, begin: tuple[float, float], scale: tuple[float, float]) -> _Image:
+    import resvg_py
+    from PIL import Image
+
+    def pixel(x: float, y: float) -> tuple[float, float]:
+        return round(begin[0] + x * scale[0], 6), round(begin[1] + y * scale[1], 6)
+
+    left, top = map(math.floor, pixel(min(box.x for box in run.boxes) - _ROOM, min(box.y for box in run.boxes) - _ROOM))
+    right, bottom = max(box.x + box.w for box in run.boxes) + _ROOM, max(box.y + box.h for box in run.boxes) + _ROOM
+    right, bottom = map(math.ceil, pixel(right, bottom))
+    svg = sheet.part(run, (right - left, bottom - top), (scale[0], 0, 0, scale[1], begin[0] - left, begin[1] - top))
+    pixels = Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=svg)))
+    pixels.load()
+    return _Image(pixels, left, top)
+
+
+class _Images:
+    """A cache of images by all that they depend on; it drops those that were not used for the longest time."""
 
     def __init__(self) -> None:
-        self._sprites: OrderedDict[Hashable, _Sprite] = OrderedDict()
+        self._images: OrderedDict[Hashable, _Image] = OrderedDict()
         self._lock = threading.Lock()
         self.bytes = 0
 
-    def placed(self, run: Run, sheet: Sheet, scale: _Scale) -> tuple[Any, int, int]:
-        """The image of a run of shapes, and its left upper corner in the picture."""
-        x, y, unit = run.at
-        x, y = round(x * scale.across, 6), round(y * scale.down + scale.above, 6)
-        left, top = math.floor(x), math.floor(y)
-        sprite = self._sprite(run, sheet, (unit * scale.across, unit * scale.down), (round(x - left, 6), round(y - top, 6)))
-        return sprite.image, left + sprite.left, top + sprite.top
+    def get(self, key: Hashable) -> _Image | None:
+        """An image of the cache."""
+        with self._lock:
+            if key in self._images:
+                self._images.move_to_end(key)
+            return self._images.get(key)
 
-    def _sprite(self, run: Run, sheet: Sheet, scale: tuple[float, float], begin: tuple[float, float]) -> _Sprite:
-        key = (sheet.theme, scale, begin, *run.shapes)
+    def add(self, key: Hashable, image: _Image) -> _Image:
+        """Adds an image to the cache, and returns it."""
         with self._lock:
-            if key in self._sprites:
-                self._sprites.move_to_end(key)
-                return self._sprites[key]
-        sprite = _Sprite(run, sheet, scale, begin)
-        with self._lock:
-            if key not in self._sprites:
-                self._sprites[key] = sprite
-                self.bytes += sprite.bytes
+            if key not in self._images:
+                self._images[key] = image
+                self.bytes += image.bytes
             while self.bytes > _MOST_BYTES:
-                self.bytes -= self._sprites.popitem(last=False)[1].bytes
-        return sprite
+                self.bytes -= self._images.popitem(last=False)[1].bytes
+        return image
 
 
-_SPRITES = _Sprites()
+_IMAGES = _Images()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS
 from euphoria_env.render.theme import PAGE, colour
 
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
+_XMLNS = 'xmlns="http://www.w3.org/2000/svg"'
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
 LINE = 1.3  # from base line to base line, in sizes
 _ICON, _BETWEEN = 16, 3
@@ -42,7 +44,7 @@ class Box(NamedTuple):
 
 @dataclass
 class Run:
-    """Consecutive shapes with no tag of a group between them: the smallest part that can be drawn alone."""
+    """Consecutive shapes of one group: the smallest part that can be rendered alone."""
 
     at: tuple[float, float, float]  # the origin of its group on the sheet, and the scale of the group
     shapes: list[str] = field(default_factory=list)
@@ -66,22 +68,23 @@ class Sheet:
         self.runs = [Run((0, 0, 1))]
 
     def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
-        """A part of the sheet as SVG, in a size in pixels, or in any size that the page gives it."""
+        """Returns a part of the sheet as SVG, in a size in pixels or, without one, as large as the page shows it."""
+        view = f'viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"'
+        look = f'color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
+        if self.theme == PAGE:
+            return "\n".join([f"<svg {_XMLNS} {view} {look}", *self._parts, "</svg>"])
         large = f'width="{size[0]}" height="{size[1]}" ' if size else ""
-        font = "" if self.theme == PAGE else f' font-family="{FONT}"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {large}viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"{font}'
-        head += f' color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
         told = f"<desc>{_escaped(description)}</desc>" if description else ""
-        used = dict.fromkeys(name for run in self.runs for name in run.symbols)
-        symbols = "" if self.theme == PAGE else self._defined(used)
-        ground = "" if self.theme == PAGE else f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
-        return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
+        symbols = self._defined(dict.fromkeys(name for run in self.runs for name in run.symbols))
+        ground = f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
+        head = f'<svg {_XMLNS} {large}{view} font-family="{FONT}" {look}{told}{symbols}{ground}'
+        return "\n".join([head, *self._parts, "</svg>"])
 
     def part(self, run: Run, size: tuple[int, int], matrix: Sequence[float]) -> str:
-        """A run of shapes alone as SVG of a size in pixels, with a transformation matrix."""
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}"'
-        head += f' font-family="{FONT}" color="{self.colour("ink")}">{self._defined(run.symbols)}'
-        return f'{head}<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g></svg>'
+        """Returns one run of shapes as SVG of a size in pixels, with a transformation matrix."""
+        head = f'<svg {_XMLNS} width="{size[0]}" height="{size[1]}" font-family="{FONT}" color="{self.colour("ink")}">'
+        moved = f'<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g>'
+        return f"{head}{self._defined(run.symbols)}{moved}</svg>"
 
     def _defined(self, names: Iterable[str]) -> str:
         """The definitions of symbols."""
@@ -93,23 +96,23 @@ class Sheet:
             return ">"
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
 
-    def apart(self) -> None:
-        """Begins a new run of shapes, because the following ones change at other times than the ones before."""
+    def new_run(self) -> None:
+        """Begins a new run, because the next shapes change at other times than the last ones."""
         self.runs.append(Run(self.runs[-1].at))
 
     def colour(self, name: str) -> str:
-        """A colour as written in SVG."""
+        """Returns a colour as SVG writes it."""
         return colour(name, self.theme)
 
     def _add(self, shape: str, box: Box) -> None:
-        """Adds a shape as SVG, with a box around it."""
+        """Adds a shape as SVG, and the box around it."""
         self._parts.append(shape)
         self.runs[-1].shapes.append(shape)
         self.runs[-1].boxes.append(box)
 
     @contextmanager
     def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
-        """A group of the shapes that are added in the context.
+        """Puts the shapes that are added in the context into a group.
 
         Args:
             kind: its classes.
@@ -119,9 +122,8 @@ class Sheet:
             data: its `data-` attributes.
         """
         about = f' id="{name}"' if name else ""
-        about += "".join(
-            f' data-{key}="{escape(f"{value:g}" if isinstance(value, float) else str(value))}"' for key, value in data.items()
-        )
+        for key, value in data.items():
+            about += f' data-{key}="{value:g}"' if isinstance(value, float) else f' data-{key}="{value}"'
         about += f' transform="{_placed(*at)}"' if at else ""
         about += ' role="group"' if label and self.theme == PAGE else ""  # labels need a role
         self._parts.append(f'<g class="{kind}"{about}{self._label(label)}')
@@ -132,7 +134,7 @@ class Sheet:
         self.runs.append(Run(outer))
 
     def rect(self, box: Box, fill: str, radius: float = 6, stroke: str = "none", width: float = 1.5, kind: str = "") -> None:
-        """A rectangle with round corners."""
+        """Adds a rectangle with round corners."""
         about = f'class="{kind}" ' if kind else ""
         outline = "" if self.colour(stroke) == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
         x, y, w, h = box
@@ -140,18 +142,18 @@ class Sheet:
         self._add(f'<rect {about}{where} fill="{self.colour(fill)}"{outline}/>', box)
 
     def disc(self, x: float, y: float, radius: float, fill: str, stroke: str = "none", width: float = 1.5) -> None:
-        """A disc."""
+        """Adds a disc."""
         self.rect(Box(x - radius, y - radius, 2 * radius, 2 * radius), fill, radius, stroke, width)
 
     def path(self, d: str, fill: str, box: Box, kind: str = "") -> None:
-        """A path somewhere in a box."""
+        """Adds a path that lies in a box."""
         about = f'class="{kind}" ' if kind else ""
         self._add(f'<path {about}d="{d}" fill="{self.colour(fill)}"/>', box)
 
     def text(
         self, x: float, y: float, text: str, size: float = BODY, fill: str = "ink", weight: int = 400, anchor: str = "start"
     ) -> float:
-        """A line of text with the base line `y`; returns its right edge if it starts at `x`."""
+        """Adds a line of text with the base line `y`; returns its right edge if it starts at `x`."""
         bold = "" if weight == 400 else f' font-weight="{weight}"'
         at = "" if anchor == "start" else f' text-anchor="{anchor}"'
         shape = f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{self.colour(fill)}"{bold}{at}>{_escaped(text)}</text>'
@@ -159,19 +161,14 @@ class Sheet:
         self._add(shape, Box(x - _BEFORE[anchor] * wide, y - 1.2 * size, wide, 1.6 * size))
         return x + wide
 
-    def paragraph(
-        self, x: float, y: float, w: float, text: str, size: float = SMALL, fill: str = "dim", weight: int = 400, lines: int = 9
-    ) -> float:
-        """Text in at most `lines` lines of the width `w`; returns the base line of the next line."""
-        for line in cut(wrap(text, w, size, weight), lines, w, size, weight):
-            self.text(x, y, line, size, fill, weight)
-            y += size * LINE
-        return y
+    def line(self, x: float, y: float, w: float, text: str, size: float, fill: str = "ink", weight: int = 400) -> None:
+        """Adds as much of a text as one line of the width `w` holds."""
+        self.text(x, y, cut(wrap(text, w, size, weight), 1, w, size, weight)[0], size, fill, weight)
 
     def icon(
         self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1, line: str = "edge"
     ) -> None:
-        """A small symbol; `fill` colours the parts without a colour of their own, `line` is the outline."""
+        """Adds a small symbol; `fill` colours the parts without a colour of their own, `line` is the outline."""
         look = f' color="{self.colour(fill)}"' + ("" if opacity == 1 else f' opacity="{opacity:g}"')
         edge = "" if self.colour(line) == "none" else f' stroke="{self.colour(line)}" stroke-width=".6"'
         self._use(f"icon-{name.replace(' ', '-')}", size, size, x, y, look + edge)
@@ -182,7 +179,7 @@ class Sheet:
         self._add(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>', Box(x, y, w, h))
 
     def parts(self, x: float, y: float, parts: Sequence[Part]) -> float:
-        """A row, 16 high, of words and of symbols with or without a number; returns its right edge."""
+        """Adds a row, 16 high, of words and of symbols with or without a number; returns its right edge."""
         for part in parts:
             number, name = part if isinstance(part, tuple) else ("", part)
             if number != "":
@@ -195,28 +192,24 @@ class Sheet:
         return x - _BETWEEN
 
     def die(self, x: float, y: float, player: int, face: int, scale: float = 1, name: str = "", space: str = "") -> None:
-        """A worker."""
+        """Adds a worker."""
         with self.group("die", f"{self._names[player]}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
             self._use(f"worker-{player}-{face}", DIE_WIDTH, DIE_HEIGHT)
 
-    def token(self, x: float, y: float, player: int, name: str = "", scale: float = 1) -> None:
-        """A star of a player."""
-        with self.group("star", f"star of {self._names[player]}", name, (x, y, scale), seat=player):
+    def token(self, x: float, y: float, player: int, name: str) -> None:
+        """Adds a star of a player."""
+        with self.group("star", f"star of {self._names[player]}", name, (x, y), seat=player):
             self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
 
     def badge(self, x: float, y: float, player: int) -> None:
-        """The number of a player."""
+        """Adds the number of a player."""
         self._use(f"badge-{player}", BADGE_SIZE, BADGE_SIZE, x, y)
 
 
-def parts_width(parts: Sequence[Part]) -> float:
+@cache
+def parts_width(parts: tuple[Part, ...]) -> float:
     """The width of a row of symbols."""
-    wide = 0.0
-    for part in parts:
-        number, name = part if isinstance(part, tuple) else ("", part)
-        wide += text_width(f"{number}", BODY, 700) + 2 if number != "" else 0
-        wide += _BETWEEN + (_ICON if name in ICONS else text_width(name, BODY))
-    return wide - _BETWEEN
+    return Sheet(PAGE).parts(0, 0, parts)
 
 
 def _placed(x: float, y: float, scale: float = 1) -> str:

@@ -1,4 +1,4 @@
-"""The picture of a game as self-contained SVG: the board, the players with their cards, and the legal moves of the viewer.
+"""The picture of a game as self-contained SVG: the board, and the players with their cards.
 
 In pictures of the width `WIDE` or more the players are beside the board, in smaller ones below it.
 """
@@ -6,7 +6,7 @@ In pictures of the width `WIDE` or more the players are beside the board, in sma
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import SPACES, STARS
@@ -14,12 +14,11 @@ from euphoria_env.json_reader import shown
 from euphoria_env.render.board import draw_board
 from euphoria_env.render.layout import BOARD
 from euphoria_env.render.lettering import text_width
-from euphoria_env.render.move_list import move_list
 from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.sheet import BODY, HUGE, LARGE, Box, Sheet
 from euphoria_env.render.theme import THEMES
-from euphoria_env.render.view import View, view_of
-from euphoria_env.words import legal_moves, question
+from euphoria_env.render.view import PlayerView, View, view_of
+from euphoria_env.words import question
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -53,7 +52,7 @@ def board_svg(
     theme: str = "dark",
     changed: Collection[str] = (),
 ) -> str:
-    """The board as SVG, as everybody may see it, or as the player of a seat may, with this player's legal moves.
+    """The board as SVG, as everybody may see it, or with the cards of a seat and marks on the spaces open to its workers.
 
     The groups of the board and their ids are those of `euphoria_env.render.board`; groups of class "panel" have the number of the
     player as `data-seat`; all of them have tooltips.
@@ -85,26 +84,20 @@ def draw(
 ) -> Drawing:
     """The picture as of `board_svg`."""
     n, wide = game.rules.num_players, PICTURE_WIDTH if width is None else width
-    _check(
-        names is None or (isinstance(names, Sequence) and _texts(names) and len(names) == n),
-        f"names must be {n} texts of one line",
-        names,
-    )
+    named = names is None or (isinstance(names, Sequence) and _texts(names) and len(names) == n)
+    _check(named, f"names must be {n} texts of one line", names)
     _check(type(wide) is int and SMALLEST_WIDTH <= wide <= LARGEST_WIDTH, _WIDTHS, width)
     _check(isinstance(theme, str) and theme in THEMES, f"theme must be one of {', '.join(THEMES)}", theme)
     _check(_texts([last]), "last must be a text of one line", last)
     _check(_texts(changed) and set(changed) <= set(SPACES), "changed must be names of spaces", changed)
     called = [f"Player {p}" for p in range(n)] if names is None else list(names)
     view = view_of(game, seat, names)
-    moves = [] if seat is None else legal_moves(game, seat, names)
     asked = question(game, seat, names)
     s, across = Sheet(theme, called), PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
     with s.group("board", at=(_MARGIN, _TOP)):
         draw_board(s, view, changed)
     _header(s, view, asked, last, across - 2 * _MARGIN)
     bottom = _players(s, view, called, across)
-    if moves:
-        bottom = move_list(s, asked, moves, _MARGIN, bottom + _GAP, across - 2 * _MARGIN)
     box = Box(0, 0, across, math.ceil(bottom) + _MARGIN)
     tall = math.ceil(box.h * wide / box.w)
     return Drawing(s, box, (wide, tall), f"Euphoria, {view.headline}", _description(view, asked, called))
@@ -127,42 +120,39 @@ def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
     left = _MARGIN + 2 + text_width("EUPHORIA", HUGE, 700) + 20
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
-    s.apart()
-    s.paragraph(left, 26, room, view.headline, LARGE, "ink", 700, 1)
-    s.apart()
+    s.new_run()
+    s.line(left, 26, room, view.headline, LARGE, weight=700)
+    s.new_run()
     beside = left + text_width(view.headline, LARGE, 700) + 16
-    s.paragraph(beside, 26, room - beside + left, asked, BODY, "ink", lines=1)
-    s.apart()
-    s.paragraph(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim", lines=1)
+    s.line(beside, 26, room - beside + left, asked, BODY)
+    s.new_run()
+    s.line(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim")
 
 
 def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:
     """Draws the legend below the board, and the players beside and below both; returns the bottom edge."""
-    s.apart()
+    s.new_run()
     bottom = legend(s, _MARGIN + 2, _TOP + BOARD.h + 4, BOARD.w)
     n, x = len(view.players), _MARGIN + BOARD.w + _GAP + 4
     beside = 0 if across < PICTURE_WIDTH else n if n <= _MOST_BESIDE else _BESIDE
-    height = (bottom - _TOP - _GAP * (beside - 1)) / beside if beside else 0
-    for k, player in enumerate(view.players[:beside]):
-        box = Box(x, _TOP + k * (height + _GAP), across - _MARGIN - x, height)
-        panel(s, player, names[k], view.stars_to_win, box)
-    return _rows(s, view, names, beside, bottom + _GAP, across - 2 * _MARGIN)
+    height = (bottom - _TOP - _GAP * (beside - 1)) / max(1, beside)
+    boxes = [Box(x, _TOP + k * (height + _GAP), across - _MARGIN - x, height) for k in range(beside)]
+    below = list(_rows(view.players[beside:], view.stars_to_win, bottom + _GAP, across - 2 * _MARGIN))
+    for player, box in zip(view.players, boxes + below, strict=True):
+        panel(s, player, names[player.seat], view.stars_to_win, box)
+    return below[-1].y + below[-1].h if below else bottom
 
 
-def _rows(s: Sheet, view: View, names: Sequence[str], first: int, y: float, w: float) -> float:
-    """Draws the panels of the players from `first` on in rows of about equal length; returns the bottom edge."""
-    players = view.players[first:]
-    rows = math.ceil(len(players) / max(1, int((w + _GAP) // (PANEL_WIDTH + _GAP))))
+def _rows(players: Sequence[PlayerView], goal: int, y: float, w: float) -> Iterator[Box]:
+    """The boxes of panels in rows of about equal length."""
+    rows = math.ceil(len(players) / int((w + _GAP) // (PANEL_WIDTH + _GAP)))
     across = math.ceil(len(players) / max(1, rows))
-    for k in range(0, len(players), max(1, across)):
-        row = players[k : k + across]
+    for first in range(0, len(players), across or 1):
+        row = players[first : first + across]
         width = (w - _GAP * (across - 1)) / across
-        height = max(panel_height(player, view.stars_to_win, width) for player in row)
-        for place, player in enumerate(row):
-            box = Box(_MARGIN + (width + _GAP) * place, y, width, height)
-            panel(s, player, names[player.seat], view.stars_to_win, box)
+        height = max(panel_height(player, goal, width) for player in row)
+        yield from (Box(_MARGIN + (width + _GAP) * k, y, width, height) for k in range(len(row)))
         y += height + _GAP
-    return y - _GAP
 
 
 def _description(view: View, asked: str, names: Sequence[str]) -> str:

@@ -7,27 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from euphoria_env.board import (
-    ALLEGIANCE_END,
-    AREAS,
-    ARTIFACT_MARKETS,
-    EUPHORIAN,
-    FACTIONS,
-    GOODS,
-    ICARITE,
-    ICARUS,
-    KNOWLEDGE_LIMIT,
-    MARKETS,
-    MINER_END,
-    STARS,
-    SUBTERRAN,
-    TANK,
-    TERRITORIES,
-    TUNNEL_ENDS,
-    TUNNELS,
-    WASTELANDER,
-)
-from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, site_slots, view_of
+from euphoria_env import board
+from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, remarks, site_slots, view_of
 from euphoria_env.words import (
     CHECK,
     RETRIEVING,
@@ -35,7 +16,6 @@ from euphoria_env.words import (
     amount,
     area_gains,
     cost_words,
-    dilemma_words,
     legal_moves,
     recruit_words,
     short_gain,
@@ -51,6 +31,7 @@ TEXT_WIDTH = 100
 _HEADING = 12  # columns of the name of a region
 _NAME = 36  # columns of a space's name
 _NARROWEST = 20
+_HARD_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
@@ -68,12 +49,12 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     if width < _NARROWEST:
         raise ValueError(f"a board needs a width of at least {_NARROWEST} columns, not {width}")
     view = view_of(game, seat)
-    rows = [*_header(view), *_players(view)]
-    for faction in range(len(FACTIONS)):
+    rows: list[_Row | str] = [_headline(view, view.asked), *_players(view)]
+    for faction in range(len(board.FACTIONS)):
         rows += _region(view, faction)
-    rows += [_rule("elsewhere"), *(_space(view, space) for space in TANK), *_cards(view), *_always()]
+    rows += ["--- elsewhere", *(_space(view, space) for space in board.TANK), *_cards(view), *_always()]
     if moves and view.legal and seat is not None:
-        rows.append(_rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)"))
+        rows.append(f"--- {len(view.legal)} legal moves (! what may be lost, or whom it bumps)")
         rows += map(_move, legal_moves(game, seat))
     return "\n".join(line.rstrip() for line in _folded(rows, width))
 
@@ -86,23 +67,29 @@ def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> st
         names: the names of the players by seat.
         width: the largest number of columns, 20 or more.
     """
-    rows = [_Row("", tuple(filter(None, (f"Euphoria, {view.headline}", view.offer))), " | ")]
-    rows += [_short_region(view, faction, names) for faction in (ICARITE, EUPHORIAN, WASTELANDER, SUBTERRAN)]
-    tank = [f"by {space.removeprefix('tank_')}{_there(view, space, names)}" for space in TANK]
+    rows = [_headline(view)]
+    rows += [
+        _short_region(view, faction, names) for faction in (board.ICARITE, board.EUPHORIAN, board.WASTELANDER, board.SUBTERRAN)
+    ]
+    tank = [f"by {space.removeprefix('tank_')}{_there(view, space, names)}" for space in board.TANK]
     rows.append(_Row(f"{'Worker tank':{_HEADING}}", (*tank, f"{view.deck_size} cards in the deck"), " | "))
     return "\n".join(_folded([*rows, *_short_players(view, names, width)], width))
 
 
+def _headline(view: View, asked: str = "") -> _Row:
+    return _Row("", tuple(filter(None, (f"Euphoria, {view.headline}", asked, view.offer and f"offer: {view.offer}"))), " | ")
+
+
 def _short_region(view: View, faction: int, names: Sequence[str]) -> _Row:
-    name = FACTIONS[faction]
-    area, territory = AREAS[faction], view.territories[TERRITORIES[faction]]
+    name = board.FACTIONS[faction]
+    area, territory = board.AREAS[faction], view.territories[board.TERRITORIES[faction]]
     total = sum(face for _, face in view.workers.get(area, ()))
     parts = [f"allegiance {view.allegiance[name]}", f"{title(area)}{f' {total}' if total else ''}{_there(view, area, names)}"]
-    if faction < len(TUNNELS):
-        parts.append(f"tunnel {view.miners[name]}/{MINER_END}{_there(view, TUNNELS[faction], names)}")
-        parts += [f"its end{_there(view, TUNNEL_ENDS[faction], names)}"] * (view.miners[name] == MINER_END)
-        parts += filter(None, (_short_site(view, market, names) for market in MARKETS[2 * faction : 2 * faction + 2]))
-    for space in ICARUS if faction == ICARITE else ARTIFACT_MARKETS[faction : faction + 1]:
+    if faction < len(board.TUNNELS):
+        parts.append(f"tunnel {view.miners[name]}/{board.MINER_END}{_there(view, board.TUNNELS[faction], names)}")
+        parts += [f"its end{_there(view, board.TUNNEL_ENDS[faction], names)}"] * (view.miners[name] == board.MINER_END)
+        parts += filter(None, (_short_site(view, market, names) for market in board.MARKETS[2 * faction : 2 * faction + 2]))
+    for space in board.ICARUS if faction == board.ICARITE else board.ARTIFACT_MARKETS[faction : faction + 1]:
         parts += [f"{short_title(space)}{_there(view, space, names)}"] * (space in view.workers)
     parts += [f"stars {_owners(territory, names)}"] * bool(territory)
     return _Row(f"{REGION_NAMES[faction]:{_HEADING}}", tuple(parts), " | ")
@@ -146,12 +133,12 @@ def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Ro
 
 def _facts(player: PlayerView, stars_to_win: int) -> dict[str, str]:
     return {
-        "stars": f"{STARS - player.stars}/{stars_to_win}",
+        "stars": f"{board.STARS - player.stars}/{stars_to_win}",
         "dice": " ".join(map(str, player.workers)) or "-",
-        "check": f"{player.knowledge + sum(player.workers)}/{KNOWLEDGE_LIMIT}",
+        "check": f"{player.knowledge + sum(player.workers)}/{board.KNOWLEDGE_LIMIT}",
         "kn": str(player.knowledge or "-"),
         "mo": str(player.morale or "-"),
-        **{name: str(player.goods.get(name) or "-") for name in GOODS},
+        **{name: str(player.goods.get(name) or "-") for name in board.GOODS},
         "cards": str(player.hand_size or "-"),
     }
 
@@ -166,57 +153,38 @@ class _Row(NamedTuple):
     parts: tuple[str, ...]
     separator: str = ", "
 
-    def folded(self, width: int) -> list[str]:
-        """The row in lines of a width; a part is broken only if it is longer than a line."""
-        label, indent = self.label, len(self.label)
-        if 5 * indent > 3 * width:
-            label, indent = f"{' ' * (indent - len(label.lstrip()))}{' '.join(label.split())}  ", 4
-        lines = [label]
-        for part in self.parts:
-            new = lines[-1] in (label, " " * indent)
-            if not new and len(lines[-1] + self.separator + part + self.separator.rstrip()) > width:
-                lines[-1] += self.separator.rstrip()
-                lines.append(" " * indent)
-                new = True
-            lines[-1] += part if new else self.separator + part
-        return [broken for line in lines for broken in _broken(line, indent, width)]
 
-
-def _broken(line: str, indent: int, width: int) -> list[str]:
-    if len(line) <= width:
-        return [line]
-    return textwrap.wrap(line, width, subsequent_indent=" " * indent, break_on_hyphens=False, drop_whitespace=True)
-
-
-def _folded(rows: Iterable[_Row | str], width: int) -> list[str]:
-    """Folds rows and plain lines into lines of a width; rules fill the width."""
-    lines: list[str] = []
+def _folded(rows: Iterable[_Row | str], width: int) -> Iterator[str]:
+    """The lines of rows and of plain lines, at most `width` wide; rules fill the width."""
     for row in rows:
-        if isinstance(row, _Row):
-            lines += row.folded(width)
-        elif row.startswith("--- "):
-            first, *more = _broken(f"{row} ", 4, width)
-            lines += [first.ljust(width, "-") if not more else first, *more]
+        if isinstance(row, str):
+            rule = row.startswith("--- ")
+            indent = 4 if rule else len(row) - len(row.lstrip()) + 2
+            lines = _wrapped(row, indent, width)
+            yield from [f"{row} ".ljust(width, "-")] if rule and len(lines) == 1 else lines
         else:
-            lines += _broken(row, len(row) - len(row.lstrip()) + 2, width)
-    return lines
+            yield from _wrapped_row(row, width)
 
 
-def _rule(heading: str) -> str:
-    return f"--- {heading}"
+def _wrapped_row(row: _Row, width: int) -> list[str]:
+    """A row in lines; a part is broken only if it is longer than a line."""
+    label, indent = row.label, len(row.label)
+    if 5 * indent > 3 * width:  # little room beside the label
+        label, indent = f"{' ' * (indent - len(label.lstrip()))}{' '.join(label.split())}  ", 4
+    parts = [part.replace(" ", _HARD_SPACE) if len(part) <= width - indent else part for part in row.parts]
+    separator = row.separator[:-1].replace(" ", _HARD_SPACE) + " "
+    return [line.replace(_HARD_SPACE, " ").rstrip() for line in _wrapped(label + separator.join(parts), indent, width)]
 
 
-def _header(view: View) -> Iterator[_Row | str]:
-    yield _Row("", tuple(part for part in (f"Euphoria, {view.headline}", view.asked) if part), " | ")
-    if view.offer:
-        yield _Row("offer: ", (view.offer,))
+def _wrapped(line: str, indent: int, width: int) -> list[str]:
+    return textwrap.wrap(line, width, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 # -------------------------------------------------------------------------------------------------------------- players
 
 
 def _players(view: View) -> Iterator[_Row | str]:
-    yield _rule("players (worker P0:4 = of player 0, face 4; recruit* = has its star; > decides)")
+    yield "--- players (worker P0:4 = of player 0, face 4; recruit* = has its star; > decides)"
     for player in view.players:
         yield from _player(player, view.stars_to_win)
 
@@ -226,7 +194,7 @@ def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
     facts = [
         f"knowledge {player.knowledge or '-'}",
         f"morale {player.morale or '-'}",
-        f"stars {STARS - player.stars}/{stars_to_win}",
+        f"stars {board.STARS - player.stars}/{stars_to_win}",
         f"workers {workers}" + (f" (and {player.on_board} on the board)" if player.on_board else ""),
         *([f"rank {player.rank}"] if player.rank else []),
         *(["on turn"] if player.active else []),
@@ -234,10 +202,12 @@ def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
     yield _Row(f"{'>' if player.deciding else ' '} P{player.seat}  ", tuple(facts), "  ")
     indent = " " * 6
     yield _Row(indent, tuple(_goods(player)), "; ")
-    yield from (_Row(f"{indent}{label}", (text,)) for label, text in (*_recruits(player), _dilemma(player)))
+    for recruit in player.recruits:
+        mark = "*" * recruit.star if recruit.active else " (hidden)"
+        yield _Row(f"{indent}{recruit.name}{mark}: ", (recruit_words(recruit.name),))
     if player.penalties:
         yield _Row(f"{indent}penalties: ", player.penalties)
-    yield from (_Row(indent, (note,)) for note in (*player.notes, *player.asides))
+    yield from (_Row(indent, (remark,)) for remark in (*remarks(player), *player.asides))
 
 
 def _goods(player: PlayerView) -> Iterator[str]:
@@ -247,36 +217,21 @@ def _goods(player: PlayerView) -> Iterator[str]:
     yield f"{cards} ({types})" if types else cards
 
 
-def _recruits(player: PlayerView) -> Iterator[tuple[str, str]]:
-    """Name and ability of each recruit that may be shown, and the number of hidden ones."""
-    for recruit in player.recruits:
-        mark = "*" * recruit.star if recruit.active else " (hidden)"
-        yield f"{recruit.name}{mark}: ", recruit_words(recruit.name)
-    if player.hidden:
-        yield "", f"{player.hidden} hidden recruit{'' if player.hidden == 1 else 's'}"
-
-
-def _dilemma(player: PlayerView) -> tuple[str, str]:
-    if player.resolved:
-        return "", f"dilemma {player.dilemma} resolved for a {player.resolved}"
-    return (f"dilemma {player.dilemma}: ", dilemma_words(player.dilemma)) if player.dilemma else ("", "dilemma open")
-
-
 # -------------------------------------------------------------------------------------------------------------- regions
 
 
 def _region(view: View, faction: int) -> Iterator[_Row | str]:
-    name = FACTIONS[faction]
+    name = board.FACTIONS[faction]
     step = view.allegiance[name]
-    heading = f"{REGION_NAMES[faction]}: {name} allegiance {step}/{ALLEGIANCE_END} {_track(step, ALLEGIANCE_END)}"
-    if faction < len(TUNNELS):
+    heading = f"--- {REGION_NAMES[faction]}: {name} allegiance {step}/{board.ALLEGIANCE_END} {_track(step, board.ALLEGIANCE_END)}"
+    if faction < len(board.TUNNELS):
         miner = view.miners[name]
-        heading += f", miner {miner}/{MINER_END} {_track(miner, MINER_END)}"
-    yield _rule(heading)
-    yield _area(view, AREAS[faction])
-    yield from (_space(view, space) for space in ICARUS) if faction == ICARITE else _land(view, faction)
-    stars = [f"P{p}" for p in view.territories[TERRITORIES[faction]]]
-    yield _named(TERRITORIES[faction], f"stars: {' '.join(stars + ['--'] * (len(view.players) - len(stars)))}")
+        heading += f", miner {miner}/{board.MINER_END} {_track(miner, board.MINER_END)}"
+    yield heading
+    yield _area(view, board.AREAS[faction])
+    yield from (_space(view, space) for space in board.ICARUS) if faction == board.ICARITE else _land(view, faction)
+    stars = [f"P{p}" for p in view.territories[board.TERRITORIES[faction]]]
+    yield _named(board.TERRITORIES[faction], f"stars: {' '.join(stars + ['--'] * (len(view.players) - len(stars)))}")
 
 
 def _track(step: int, end: int) -> str:
@@ -304,12 +259,12 @@ def _area(view: View, area: str) -> _Row:
 
 def _land(view: View, faction: int) -> Iterator[_Row | str]:
     """Tunnel, sites or markets, and artifact market of a region on the ground."""
-    end, is_open = TUNNEL_ENDS[faction], view.miners[FACTIONS[faction]] == MINER_END
-    yield _space(view, TUNNELS[faction])
+    end, is_open = board.TUNNEL_ENDS[faction], view.miners[board.FACTIONS[faction]] == board.MINER_END
+    yield _space(view, board.TUNNELS[faction])
     yield _space(view, end, f"-> {short_gain(end)}") if is_open else _named(end, "closed")
-    for market in MARKETS[2 * faction : 2 * faction + 2]:
+    for market in board.MARKETS[2 * faction : 2 * faction + 2]:
         yield from _site_or_market(view, market)
-    yield _space(view, ARTIFACT_MARKETS[faction])
+    yield _space(view, board.ARTIFACT_MARKETS[faction])
 
 
 def _site_or_market(view: View, market: str) -> Iterator[_Row | str]:

@@ -7,38 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from euphoria_env.board import (
-    ARTIFACT_SET,
-    ARTIFACTS,
-    CARDS_PER_ARTIFACT,
-    COMMODITY_SET,
-    ITEMS,
-    MARKETS,
-    RESOURCE_SET,
-    SLOTS,
-    SLOTS_PER_SITE,
-    SPACES,
-    WORKERS_TO_BUILD,
-    item_set,
-)
-from euphoria_env.cards.spaces import SPACE_COST
-from euphoria_env.cards.tiles import TILE_COST, TILES
+from euphoria_env import board
 from euphoria_env.json_reader import read_integer
 from euphoria_env.prompts import prompt
-from euphoria_env.words import title
+from euphoria_env.words import dilemma_words, title
 from euphoria_env.words.names import called, does
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
-
-_SET_NAMES = {
-    ARTIFACT_SET: "artifact",
-    RESOURCE_SET: "resource",
-    COMMODITY_SET: "commodity",
-    item_set("energy", "water", "food"): "other commodity",
-}
 
 Worker = tuple[int, int]  # player, face
 
@@ -155,8 +133,8 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
         markets=markets,
         territories={name: tuple(stars) for name, stars in d["territories"].items()},
         discards=d["discards"],
-        deck_size=CARDS_PER_ARTIFACT * len(ARTIFACTS) - hands - sum(d["discards"].values()),
-        workers_to_build=int(WORKERS_TO_BUILD[n]),
+        deck_size=board.CARDS_PER_ARTIFACT * len(board.ARTIFACTS) - hands - sum(d["discards"].values()),
+        workers_to_build=int(board.WORKERS_TO_BUILD[n]),
         stars_to_win=d["rules"]["stars_to_win"],
         legal=tuple(game.legal()) if seat == d["player"] else (),
     )
@@ -179,7 +157,7 @@ def _headline(d: Mapping[str, Any], who: Sequence[str]) -> str:
 def _offer(d: Mapping[str, Any], who: Sequence[str]) -> str:
     """The trade under way, which is public (R15.2)."""
     pending = d["pending"]
-    given, asked = (_amounts(dict(zip(ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
+    given, asked = (_amounts(dict(zip(board.ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
     return does(who[d["active"]], f"offers {who[pending['partner']]} {given or 'nothing yet'} for {asked or 'nothing yet'}")
 
 
@@ -220,6 +198,16 @@ def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str
     )
 
 
+def remarks(player: PlayerView) -> list[str]:
+    """Says what else is known of a player: hidden recruits, what happened this turn, the dilemma."""
+    found = [f"{player.hidden} hidden recruit{'s' if player.hidden > 1 else ''}"] if player.hidden else []
+    if player.resolved:
+        dilemma = f"dilemma {player.dilemma}: became a {player.resolved}"
+    else:
+        dilemma = f"dilemma {player.dilemma}: {dilemma_words(player.dilemma)}" if player.dilemma else "dilemma open"
+    return [*found, *player.notes, dilemma]
+
+
 def _still_choosing(d: Mapping[str, Any]) -> bool:
     """Whether recruits are still being chosen, so that the choices are secret (R2.2)."""
     return d["status"] == "setup" and not any(r["active"] for player in d["players"] for r in player["recruits"])
@@ -233,17 +221,7 @@ def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
             yield f"{what}: {', '.join(names)}"
 
 
-# --------------------------------------------------------------------------------------------------------- spaces
-
-
-def cost_view(space: str, tile: str | None = None) -> list[tuple[int, str]]:
-    """The cost of a space, or of the market built from a tile: units and items or sets of items."""
-    row = TILE_COST[TILES.index(tile)] if tile else SPACE_COST[SPACES.index(space)]
-    groups = ((int(row[0]), int(row[1])), (int(row[2]), int(row[3])))
-    return [(units, _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]) for units, items in groups if units]
-
-
 def site_slots(market: str) -> tuple[str, ...]:
     """The four slots of the construction site of a market."""
-    first = SLOTS_PER_SITE * MARKETS.index(market)
-    return SLOTS[first : first + SLOTS_PER_SITE]
+    first = board.SLOTS_PER_SITE * board.MARKETS.index(market)
+    return board.SLOTS[first : first + board.SLOTS_PER_SITE]

@@ -146,7 +146,7 @@ class ServeOptions:
     """Serves games in the browser: to play with people and agents, to watch and to study.
 
     Everything is kept in one file, and continues after a restart. By default only this machine can reach it; to
-    play with others, give --host the address of this machine, and --hosts its other names. docs/serve.md has more.
+    play with others, give --host the address of this machine, and --hosts its other names. docs/play.md has more.
     """
 
     record: Path | None = positional("the record of a game to study: its page is opened first", default=None)
