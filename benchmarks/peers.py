@@ -140,7 +140,7 @@ def table(figures: list[Figure]) -> Table:
         if before not in ("", figure.peer):
             made.add_section()
         first = (figure.peer, figure.version) if figure.peer != before else ("", "")
-        made.add_row(*first, figure.game, figure.mode, readable(statistics.median(figure.values), "decisions/s"))
+        made.add_row(*first, figure.game, figure.mode, readable(statistics.median(figure.values)))
         before = figure.peer
     return made
 

@@ -1,11 +1,10 @@
-"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be resumed."""
+"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from euphoria_agents.files import append_line, check_writable, read_text
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
 from euphoria_agents.play.study.decision_analysis import Judge, Judged
@@ -38,7 +37,7 @@ class Analysis:
         seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
 
     Attributes:
-        header: all that the entries depend on; see docs/study.md.
+        header: everything that determines the entries; see docs/study.md.
         players: how many play.
         decisions: how many decisions the game has.
 
@@ -63,14 +62,13 @@ class Analysis:
     def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
         """Yields the entries from decision `first` on, in order; the same for any number of processes.
 
-        An entry needs the judgement of the next decision. Closing the iterator, or an interrupt, ends the work. More than one
-        process can only be used from the main thread.
+        Closing the iterator, or an interrupt, ends the work. Only the main thread can use more than one process.
 
         Raises:
             ValueError: fewer than one process. An error raised by the agent gets a note that names it.
         """
         check_counts(processes=processes)
-        before: Judged | None = None
+        before: Judged | None = None  # an entry needs the judgement of the next decision too
         for ply, judged in enumerate(self._judged(first, processes), first):
             if before is not None:
                 yield self._entry(ply - 1, before, judged.seats)
@@ -79,7 +77,7 @@ class Analysis:
             yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
 
     def _judged(self, first: int, processes: int) -> Iterator[Judged]:
-        """The judgement of each decision, in order; the first one in this process, which compiles before others begin."""
+        """Yields the judgement of each decision in order; makes the first here, so that processes find all compiled."""
         if first < self.decisions:
             yield self._judge(first)
         due, early = first + 1, dict[int, Judged]()
@@ -91,7 +89,7 @@ class Analysis:
                     due += 1
 
     def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
-        """The entry of a decision; `after`: the chances by seat before the next one."""
+        """Returns the entry of a decision; `after`: the chances by seat before the next one."""
         luck: list[float] | None = None
         chance = self._judge.game.by_chance(ply)
         if not chance:
@@ -109,44 +107,17 @@ class Analysis:
             "chance": [[kind, player] for kind, player in chance],
         }
 
-    def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
-        """Yields all entries: those that a file has, then the missing ones, each written to it before it is yielded.
-
-        A torn last line is removed from the file. An interrupt loses the unfinished work of the processes and one entry more.
+    def write(self, path: str | Path, entries: Iterable[Entry]) -> None:
+        """Writes a file of JSON lines: the header, then the entries.
 
         Raises:
-            ValueError: the file is damaged, or of another analysis; says where, or what differs. It is left as it is.
-            OSError: it cannot be read or written.
+            OSError: it cannot be written, and is left as it was.
         """
-        path = Path(path)
-        check_writable(path)
-        whole, found = self._read(path)
-        if path.exists() and path.stat().st_size > whole:
-            os.truncate(path, whole)
-        if not whole:
-            append_line(path, json.dumps(self.header))
-        yield from found
-        for entry in self.entries(len(found), processes):
-            append_line(path, json.dumps(entry))
-            yield entry
-
-    def _read(self, path: Path) -> tuple[int, list[Entry]]:
-        """The number of bytes of a file that are whole lines, and the entries in them."""
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
-        if not lines:
-            if not json.dumps(self.header).encode().startswith(torn):
-                raise ValueError(f"{path} is not an analysis of this project")
-            return 0, []
-        try:
-            check_header(read_json(lines[0].decode()), self.header)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-        return sum(map(len, lines)), _entries(path, lines[1:], self._judge.game)
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *entries)))
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
-    """The part of the header of an analysis that describes the record; `game`: at its end."""
+    """Returns the part of the header that describes the record; `game`: at its end."""
     lines = "\n".join(line for _, line in record_lines(record))
     return {
         "format": ANALYSIS_FORMAT,
@@ -159,46 +130,31 @@ def about(record: str, game: Replayed) -> dict[str, Any]:
 
 
 def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
-    """The entries in the file of an analysis of this record by any agent, finished or not.
+    """Reads the entries in the file of an analysis of this record by any agent; the last ones may be missing.
 
     Raises:
         ValueError: the file is damaged, or of another record; says where, or what differs.
     """
-    lines = read_text(path).encode().splitlines(keepends=True)
-    lines = lines[:-1] if lines and not lines[-1].endswith(b"\n") else lines
+    first, *lines = read_text(path).splitlines() or [""]
     try:
-        header, wanted = read_json(lines[0].decode() if lines else "null"), about(record, game)
-        check_header({key: header.get(key) for key in wanted} if isinstance(header, dict) else header, wanted)
+        header = read_json(first or "null")
+        if not isinstance(header, dict) or header.get("format") != ANALYSIS_FORMAT:
+            raise ValueError("not an analysis of this project")
+        differ = [(key, header.get(key), here) for key, here in about(record, game).items() if header.get(key) != here]
+        if differ:
+            told = (f"{key} is {shown(there)} there and {shown(here)} here" for key, there, here in differ)
+            raise ValueError(f"it is of another analysis: {'; '.join(told)}")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    return _entries(path, lines[1:], game)
-
-
-def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
-    """The entries in whole lines of a file, checked against the game."""
     if len(lines) > len(game.played):
         raise ValueError(f"{path} has {len(lines)} entries, but the game only {len(game.played)} decisions")
     found = []
     for ply, line in enumerate(lines):
         try:
-            found.append(check_entry(read_json(line.decode()), ply, game.played[ply], game.rules.num_players))
+            found.append(_checked_entry(read_json(line), ply, game.played[ply], game.rules.num_players))
         except ValueError as error:
             raise ValueError(f"{path}, line {ply + 2}: {error}") from error
     return found
-
-
-def check_header(found: Any, wanted: dict[str, Any]) -> None:
-    """Refuses the header of another analysis.
-
-    Raises:
-        ValueError: names what differs.
-    """
-    if not isinstance(found, dict) or found.get("format") != ANALYSIS_FORMAT:
-        raise ValueError("not an analysis of this project")
-    differ = [key for key in dict.fromkeys([*wanted, *found]) if found.get(key) != wanted.get(key)]
-    if differ:
-        told = (f"{key} is {shown(found.get(key))} there and {shown(wanted.get(key))} here" for key in differ)
-        raise ValueError(f"it is of another analysis: {'; '.join(told)}")
 
 
 Chance = Annotated[float, Meta(ge=0, le=1)]
@@ -219,12 +175,8 @@ class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
     chance: list[tuple[Literal[KINDS], Annotated[int, Meta(ge=-1, le=5)]]] = []  # type: ignore[valid-type]
 
 
-def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
-    """An entry from a file, checked against its decision and the number of players.
-
-    Raises:
-        ValueError: names the key that is wrong.
-    """
+def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
+    """Checks an entry against its decision and the number of players, and returns it."""
     found = checked(entry, SavedEntry)
     if (found.ply, found.played) != (ply, played) or found.player >= players:
         raise ValueError(f"ply, played, player must be {ply}, {played} and less than {players}")
@@ -236,5 +188,5 @@ def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
 
 
 def _rounded(chance: float | None) -> float | None:
-    """A chance as files have it; never -0.0."""
+    """Rounds a chance as files have it; never to -0.0."""
     return None if chance is None else round(chance, DIGITS) + 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 from euphoria_agents.play.study.game_analysis import Entry
 
 THRESHOLD = 0.06  # a regret above it is a mistake: about one decision of a hundred
-LARGEST = 3
 SEVERAL = "several"
 
 
@@ -24,7 +24,6 @@ class PlayerSummary:
         mistakes: the number of regrets above the threshold.
         luck: the change of their chance to win by chance, over all decisions; None if it is known of none.
         luck_by_cause: the same by what was drawn or rolled, such as "own dice"; "several" where it was more than one thing.
-        largest: the decisions of their worst mistakes, the worst first.
     """
 
     player: int
@@ -33,17 +32,16 @@ class PlayerSummary:
     mistakes: int
     luck: float | None
     luck_by_cause: dict[str, float]
-    largest: list[int]
 
 
 def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
-    """The entries with a regret above the threshold, the worst first."""
+    """Returns the entries with a regret above the threshold, the worst first."""
     found = [entry for entry in entries if entry["regret"] is not None and entry["regret"] > threshold]
     return sorted(found, key=lambda entry: (-entry["regret"], entry["ply"]))
 
 
 def cause(chance: Iterable[Sequence[Any]], player: int) -> str:
-    """The cause of a player's luck after a decision: one kind of outcome, their own or others', or several."""
+    """Returns the cause of a player's luck after a decision: one kind of outcome, their own or others', or "several"."""
     kinds, whose = {kind for kind, _ in chance}, {seat == player for _, seat in chance}
     if len(kinds) + len(whose) > 2:
         return SEVERAL
@@ -54,19 +52,17 @@ def cause(chance: Iterable[Sequence[Any]], player: int) -> str:
 
 
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:
-    """A summary for each player of some entries of a game."""
-    wrong, lucky = mistakes(entries, threshold), [entry for entry in entries if entry["luck"] is not None]
+    """Returns a summary of each player's part of some entries of a game."""
+    lucky = [entry for entry in entries if entry["luck"] is not None]
     found = []
     for player in range(players):
         own = [entry for entry in entries if entry["player"] == player]
         regrets = [entry["regret"] for entry in own if entry["regret"] is not None]
-        mine = [entry["ply"] for entry in wrong if entry["player"] == player]
-        mean = sum(regrets) / len(regrets) if regrets else None
-        luck = sum(entry["luck"][player] for entry in lucky) if lucky else None
-        causes: dict[str, float] = {}
+        causes = Counter[str]()
         for entry in lucky:
             if entry["chance"]:
-                what = cause(entry["chance"], player)
-                causes[what] = causes.get(what, 0.0) + entry["luck"][player]
-        found.append(PlayerSummary(player, len(own), mean, len(mine), luck, dict(sorted(causes.items())), mine[:LARGEST]))
+                causes[cause(entry["chance"], player)] += entry["luck"][player]
+        mean = sum(regrets) / len(regrets) if regrets else None
+        luck = sum(entry["luck"][player] for entry in lucky) if lucky else None
+        found.append(PlayerSummary(player, len(own), mean, len(mistakes(own, threshold)), luck, dict(sorted(causes.items()))))
     return found
