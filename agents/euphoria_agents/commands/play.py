@@ -30,7 +30,7 @@ def run(options: TableOptions) -> None:
         seats = seats_of(named, options.players)
         rules = Rules(num_players=len(seats), **options.game)
         session = Session(rules, seats, options.seed, options.practice, agents)
-    TerminalGame(Screen(), session, agents, options.load).run()
+    TerminalGame(Screen(), session, options.load).run()
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:
