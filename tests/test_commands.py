@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import io
 import os
@@ -18,7 +17,7 @@ import pytest
 
 from euphoria_agents.__main__ import main
 from euphoria_agents.commands import COMMANDS, imported
-from euphoria_agents.dataclass_arguments import Parser, command, parse_options, rules_options
+from euphoria_agents.dataclass_arguments import Parser, command, parse_options
 from euphoria_agents.error_text import one_line
 from euphoria_env import Rules
 from tests.tools.commands import PATHS, euphoria, heed_interrupts, start
@@ -117,30 +116,6 @@ def test_every_option_of_the_rules_is_one_of_the_command(name: str) -> None:
     assert parse_options(imported(COMMANDS[name].options), name, []).game == {}, "unset, so that a training may draw them"
     chosen = parse_options(imported(COMMANDS[name].options), name, ["--trading", "--trades-per-turn", "3", "--no-track-draft"])
     assert Rules(**chosen.game) == Rules(trading=True, trades_per_turn=3)
-
-
-def test_a_new_option_of_the_game_is_an_option_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    from euphoria_env import rules
-
-    @dataclasses.dataclass
-    class Later:
-        flag: bool = False
-        number: int = 1
-        limit: int | None = 5
-
-    @dataclasses.dataclass
-    class Options:
-        game: dict[str, Any] = rules_options()
-
-    later = {
-        "flag": rules.Option("f"),
-        "number": rules.Option("n", kind=int, low=1, high=9),
-        "limit": rules.Option("l", kind=int, low=1, high=9, none=True),
-    }
-    monkeypatch.setattr(rules, "Rules", Later)
-    monkeypatch.setattr(rules, "OPTIONS", later)
-    words = ["--flag", "--number", "2", "--limit", "none"]
-    assert parse_options(Options, "x", words).game == {"flag": True, "number": 2, "limit": None}
 
 
 def test_a_missing_library_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
