@@ -40,8 +40,6 @@ class Terminal:
             warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, none of which works on what follows
             self._pid, self._end = pty.fork()
         if self._pid == 0:
-            # Set before anything is asked, and unnoticed: readline asks again in a terminal that has changed its size.
-            signal.signal(signal.SIGWINCH, signal.SIG_IGN)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             _become([*map(str, words)], folder, environment or {})
 
@@ -100,7 +98,7 @@ def _become(words: list[str], folder: Path, environment: Mapping[str, str]) -> N
         os.chdir(folder)
         for name in ("NO_COLOR", "COLUMNS", "LINES"):
             os.environ.pop(name, None)
-        os.environ.update({"TERM": "xterm-256color", "PYTHONPATH": PATHS, "INPUTRC": "/dev/null", **environment})
+        os.environ.update({"TERM": "xterm-256color", **environment})
         sys.argv, sys.path[:0] = ["euphoria", *words], [str(folder)]
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
         signal.signal(signal.SIGINT, signal.default_int_handler)
