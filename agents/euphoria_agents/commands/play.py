@@ -12,7 +12,7 @@ PERSON, OPPONENT = "me", "ppo"
 
 
 def run(options: TableOptions) -> None:
-    """The command.
+    """Plays the game that the options describe.
 
     Raises:
         ValueError: an option is wrong, or the saved game is damaged.
@@ -34,14 +34,14 @@ def run(options: TableOptions) -> None:
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:
-    """The players by seat.
+    """Returns the players by seat.
 
     Args:
         named: "me", "me:NAME", or the spec of an agent, for each seat from the first on; none: one person.
         players: how many seats there are; None: as many as are named, at least 2.
 
     Raises:
-        ValueError: more seats are named than there are, or a name is none.
+        ValueError: more seats are named than there are, or a name is not allowed.
     """
     named = named or [PERSON]
     n = max(2, len(named)) if players is None else players

@@ -23,8 +23,8 @@ ALL = "all"  # the standings over all numbers of players
 def standings_by_players(played: dict[WorkUnit, MatchResult]) -> dict[str, list[Standing]]:
     """Returns the standings for each number of players, and over all of them if there are several."""
     groups: dict[str, dict[WorkUnit, MatchResult]] = {}
-    for chunk, result in played.items():
-        groups.setdefault(str(chunk.rules.num_players), {})[chunk] = result
+    for unit, result in played.items():
+        groups.setdefault(str(unit.rules.num_players), {})[unit] = result
     if len(groups) > 1:
         groups[ALL] = played
     return {name: standings(group) for name, group in groups.items()}
@@ -43,8 +43,8 @@ def report(name: str, table: list[Standing]) -> ResultTable:
 def run(options: TournamentOptions) -> None:
     """Plays the tournament, prints the standings, and writes the results."""
     console = Console(emoji=False, markup=False)
-    chunks = [chunk for rules in rules_of(options) for chunk in schedule(options.agents, rules, options.games, options.seed)]
-    played = play_all(options, console, chunks)
+    units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, options.seed)]
+    played = play_all(options, console, units)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
     games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())

@@ -32,7 +32,7 @@ class Way:
 
 
 def ways_to_answer(game: Game) -> list[Way]:
-    """The ways to answer the series that is asked, at most `MAX_WAYS`; none if each takes a single answer."""
+    """Returns the ways to answer the series that is asked, at most `MAX_WAYS`; none if each takes a single answer."""
     found = list(islice(_ways(game, game.prompt), MAX_WAYS))
     return found if any(len(way.actions) > 1 for way in found) else []
 
@@ -48,14 +48,14 @@ def _ways(game: Game, asked: str, before: tuple[int, ...] = ()) -> Iterator[Way]
 
 
 def _moved(events: list[Event], player: int) -> dict[str, int]:
-    """The items that a series moved: the first ones of the player that move together."""
+    """Returns the items that a series moved: the first ones of the player that move together."""
     begun = dropwhile(lambda event: event.kind not in _MOVING or event.player != player, events)
     together = takewhile(lambda event: event.kind in _MOVING and event.player == player, begun)
     return dict(sum((Counter({ITEMS[event.a]: event.b}) for event in together), Counter()))
 
 
 def check_offer(moves: Iterable[str], events: Iterable[Event]) -> None:
-    """Checks that an offer has become what its moves say; the rules may add or leave out items (R18.1).
+    """Checks that an offer contains what its moves name; the rules may add or leave out items (R18.1).
 
     Raises:
         ValueError: it has not.

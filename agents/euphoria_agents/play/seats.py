@@ -1,4 +1,4 @@
-"""The players of the seats, whose names can be seen and be told apart."""
+"""The players of the seats, with names that can be seen and told apart."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def told_apart(seats: Sequence[Seat]) -> list[Seat]:
-    """The seats of a new game, with names in their normal form.
+    """Returns the seats of a new game, with names in their normal form.
 
     Raises:
         ValueError: a name is invisible, or looks like that of another player.

@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges the decisions of a recorded game. In another process, it makes its agent and replays its record there.
+    """Judges the decisions of a recorded game. A copy in another process makes its own agent and replays the record.
 
     Args:
         record: the text of the record.
@@ -57,12 +57,12 @@ class Judge:
 
     @cached_property
     def game(self) -> Replayed:
-        """The game at its end."""
+        """Returns the game at its end."""
         return Replayed.from_record(self.record)
 
     @cached_property
     def agent(self) -> Agent:
-        """The judge."""
+        """Returns the agent that judges."""
         return load(self.spec)
 
     def __call__(self, ply: int) -> Judged:
@@ -82,20 +82,20 @@ class Judge:
         return Judged(rows, opinion["seats"], regret(rows, played), expected)
 
     def at_the_end(self) -> list[float] | None:
-        """The chances to win by seat after the last decision of the record, whether the game has ended or not."""
+        """Returns the chances to win by seat after the last decision of the record, where the game need not have ended."""
         return self._seats(self.game, np.random.default_rng((self.seed, len(self.game.played))))
 
     def _explain(self, game: Game, chance: AgentGenerator) -> Explanation:
-        """The agent's explanation for the player who must decide, from what that player may know (R19)."""
+        """Returns the agent's explanation for the player who must decide, from what that player may know (R19)."""
         seat = game.player
         return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
 
     def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
-        """The chances to win by seat; None if the agent does not know."""
+        """Returns the chances to win by seat; None if the agent does not know."""
         return outcome(game) or self._explain(game, AgentGenerator(rng))["seats"]
 
     def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
-        """The mean chances by seat after the move, in games that `start` makes from seeds; None if they are not known."""
+        """Returns the mean chances by seat after the move, in games that `start` makes from seeds; None if they are not known."""
         found = []
         for k in range(FUTURES):
             rng = np.random.default_rng((self.seed, ply, 1 + k))
@@ -110,27 +110,27 @@ class Judge:
 
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
-    """The same game, hidden cards included, with other random outcomes to come."""
+    """Returns the same game, hidden cards included, with other random outcomes to come."""
     rows = state.copy()
     seed_row(rows[0], seed)
     return Game.taking(rows)
 
 
 def outcome(game: Game) -> list[float] | None:
-    """The chances to win in a game that has ended: equal ones if it was cut off; None if it has not ended."""
+    """Returns the chances to win in a game that has ended: equal ones if it was cut off; None if it has not ended."""
     if game.truncated:
         return [1 / game.rules.num_players] * game.rules.num_players
     return [float(seat == game.winner) for seat in range(game.rules.num_players)] if game.over else None
 
 
 def best_of(rows: Sequence[Row]) -> Row:
-    """The best move for the agent: the one with most visits if it searched, otherwise the one of the highest value."""
+    """Returns the best move for the agent: the one with most visits if it searched, otherwise the one of the highest value."""
     if any(visits is not None for _, _, visits, _ in rows):
         return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0, row[3] or 0.0))
     return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
 
 
 def regret(rows: Sequence[Row], played: Row) -> float | None:
-    """The value of the best move less that of the move played, at least 0; None if one of them is not known."""
+    """Returns the value of the best move less that of the move played, at least 0; None if one of them is not known."""
     best = best_of(rows)[3]
     return None if best is None or played[3] is None else max(0.0, best - played[3])
