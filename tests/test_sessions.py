@@ -192,22 +192,6 @@ def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
     raise AssertionError("no series has more than one answer")
 
 
-def test_an_offer_is_made_at_once_or_not_at_all() -> None:
-    position = {
-        "rules": {"num_players": 3, "trading": True},
-        "players": [{"goods": {"energy": 2, "gold": 1}}, {"goods": {"water": 2, "clay": 1}}, {}],
-    }
-    session = of(Game.from_dict(position))
-    offer = ["trade +1", "give energy", "give energy", "ask water", "ask clay", "offer"]
-    session.clone().play_together(0, offer, session.version)
-    one = of(Game.from_dict({**position, "players": [{"goods": {"gold": 1}}, {"goods": {"water": 1}}, {}]}))
-    one.play_together(0, ["trade +1", "give gold", "ask water", "offer"], one.version)  # the rules make all of it but the first
-    assert one.player == 1
-    for wrong in (["give stone", "ask clay"], ["give gold", "ask bat"]):
-        with pytest.raises(ValueError, match="this offer cannot be made"):
-            session.clone().play_together(0, ["trade +1", *wrong, "offer"], session.version)
-
-
 def test_a_hint_knows_what_the_seat_knows() -> None:
     for spec in ("ppo", "greedy", "mcts:20:ppo"):
         for k, game in enumerate(some_games(every=210)):

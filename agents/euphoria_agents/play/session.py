@@ -17,7 +17,7 @@ from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
 from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
-from euphoria_agents.play.joint_moves import OFFER_MOVES, Way, check_offer, ways_to_answer
+from euphoria_agents.play.joint_moves import Way, ways_to_answer
 from euphoria_agents.play.seats import Seat, told_apart
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
@@ -234,18 +234,10 @@ class Session:
         self.version += 1
 
     def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
-        """Plays several moves of a seat. An offer may name items that the rules add by themselves (R18.1).
-
-        Raises:
-            ValueError: the moves would make a different offer, or one cannot be played; some may have been played then.
-        """
-        first = len(self._game.events)
-        names = [actions.NAMES[actions.parse(move) if isinstance(move, str) else actions.number(move)] for move in moves]
-        for k, name in enumerate(names):
-            added_by_rules = self.player != seat or name not in self._game.legal()
-            if not (k and name.split()[0] in OFFER_MOVES and added_by_rules):
-                self.play(seat, name, None if k else version)
-        check_offer(names, self._game.events[first:])
+        """Plays several moves of a seat; raises as `play` does, and some may have been played then."""
+        self._check_version(version)
+        for move in moves:
+            self.play(seat, move)
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:
