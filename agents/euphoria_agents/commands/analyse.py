@@ -48,13 +48,12 @@ def run(options: AnalyseOptions) -> None:
 
 
 def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
-    """Returns the tables of the worst mistakes, of the players, and of the causes of their luck."""
+    """Returns the tables of the worst mistakes and of the players."""
     wrong = mistakes(entries, threshold)
     worst = [
         [str(e["ply"]), str(e["player"]), NAMES[e["played"]], NAMES[best_of(e["moves"])[0]], f"{e['regret']:.1%}"]
         for e in wrong[:SHOWN]
     ]
-    summaries = summarise(entries, players, threshold)
     lines = [
         [
             str(one.player),
@@ -63,14 +62,7 @@ def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Re
             "" if one.mean_regret is None else str(one.mistakes),
             "" if one.luck is None else f"{one.luck:+.1%}",
         ]
-        for one in summaries
+        for one in summarise(entries, players, threshold)
     ]
-    causes = sorted({what for one in summaries for what in one.luck_by_cause})
-    lucks = [[what, *(f"{one.luck_by_cause.get(what, 0):+.1%}" for one in summaries)] for what in causes]
-    seats = tuple(Column(f"player {one.player}") for one in summaries)
     title = f"{len(wrong)} mistakes, which cost more than {threshold:.1%}" + f"; the worst {SHOWN}" * (len(wrong) > SHOWN)
-    return [
-        *([ResultTable(title, MISTAKES, worst)] if wrong else []),
-        ResultTable("players", PLAYERS, lines),
-        *([ResultTable("luck by what was drawn or rolled", (Column("cause", NAME), *seats), lucks)] if lucks else []),
-    ]
+    return [*([ResultTable(title, MISTAKES, worst)] if wrong else []), ResultTable("players", PLAYERS, lines)]
