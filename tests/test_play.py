@@ -273,7 +273,7 @@ def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, colum
 
 
 def test_names_are_found_and_explained() -> None:
-    markets = Session(Rules(num_players=2), [Seat("Ann"), Seat("Bob")], 1).view().markets
+    markets = Session.of(Game(Rules(num_players=2), 1), [Seat("Ann"), Seat("Bob")]).view().markets
     for name in EXPLAINED:
         assert len(explain(title(name).replace(".", "") if "dr_" not in name else name, markets)) > 20
     with pytest.raises(ValueError, match="nothing is called 'genrator'"):

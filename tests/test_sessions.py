@@ -24,7 +24,9 @@ def table(num_players: int = 2, seed: int = 1, specs: dict[int, str] | None = No
     """A table of people, with agents on some seats."""
     seats = [Seat(PEOPLE[k].name, (specs or {}).get(k)) for k in range(num_players)]
     rules = Rules(num_players=num_players, **more.pop("rules", {}))
-    return Session(rules, seats, seed, **more)
+    session = Session.of(Game(rules, seed), seats, **more)
+    session.check_agents()
+    return session
 
 
 def of(game: Game, practice: bool = False) -> Session:
@@ -106,7 +108,7 @@ def test_seats_that_do_not_fit() -> None:
         with pytest.raises(ValueError, match="a name is a text"):
             Seat(name)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a game of 2 needs as many seats, not 3"):
-        Session(Rules(num_players=2), PEOPLE[:3])
+        Session.of(Game(Rules(num_players=2)), PEOPLE[:3])
     for spec in ("ppo:some/path", "os:system", "nobody"):
         with pytest.raises(ValueError, match="not built in, or names a file"):
             table(specs={1: spec})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session, load_game
+from euphoria_agents.play.seats import told_apart
 from euphoria_agents.play.terminal import Screen, TerminalGame
 from euphoria_agents.registry import load
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
 
 PERSON, OPPONENT = "me", "ppo"
 
@@ -29,7 +30,8 @@ def run(options: TableOptions) -> None:
     else:
         seats = seats_of(named, options.players)
         rules = Rules(num_players=len(seats), **options.game)
-        session = Session(rules, seats, options.seed, options.practice, agents)
+        session = Session.of(Game(rules, options.seed), told_apart(seats), options.practice, agents)
+        session.check_agents()
     TerminalGame(Screen(), session, options.load).run()
 
 

@@ -18,7 +18,7 @@ from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
 from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
 from euphoria_agents.play.joint_moves import Way, ways_to_answer
-from euphoria_agents.play.seats import Seat, told_apart
+from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
 from euphoria_agents.validation import checked
@@ -53,45 +53,20 @@ class Session:
     `decision` of None for now.
 
     Args:
-        rules: the options.
+        record: of the game so far.
         seats: the player of each seat.
-        seed: equal seeds give equal games; None: a random one.
         practice: whether any decision may be taken back.
-        agents: where agents come from; None: built-in ones only.
+        agents: where agents come from, which are made when they are asked; None: built-in ones only.
 
     Attributes:
         version: grows by one with every change, and never goes back.
         seats, practice: as given.
 
     Raises:
-        ValueError: a wrong number of seats, an agent that is not allowed or cannot be made, or a seed that is not an integer.
+        ValueError: the record is damaged, or the number of seats is wrong.
     """
 
-    def __init__(
-        self, rules: Rules, seats: Sequence[Seat], seed: int | None = None, practice: bool = False, agents: Agents | None = None
-    ) -> None:
-        self._begin(Game(rules, seed).to_record(), told_apart(seats), practice, agents)
-        self.check_agents()
-
-    @classmethod
-    def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
-        """Returns a session that continues a copy of a game, with its history; makes no agent yet.
-
-        Raises:
-            ValueError: the number of seats is wrong.
-        """
-        session = object.__new__(cls)
-        session._begin(game.to_record(), seats, practice, agents)
-        return session
-
-    def clone(self) -> Session:
-        """Returns an independent copy."""
-        other = copy.copy(self)
-        other._game = self._game.clone()
-        other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
-        return other
-
-    def _begin(self, record: str, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
+    def __init__(self, record: str, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> None:
         try:
             self._replay(record)
         except ValueError as error:
@@ -102,6 +77,18 @@ class Session:
         self._start = record.partition("\n")[0]
         self.seats, self.practice, self.version = tuple(seats), practice, 0
         self._agents = _BUILT_IN if agents is None else agents
+
+    @classmethod
+    def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
+        """Returns a session that continues a copy of a game, with its history."""
+        return cls(game.to_record(), seats, practice, agents)
+
+    def clone(self) -> Session:
+        """Returns an independent copy."""
+        other = copy.copy(self)
+        other._game = self._game.clone()
+        other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
+        return other
 
     def _replay(self, record: str, decisions: int | None = None) -> None:
         """Replays a record, up to a number of decisions."""
@@ -342,7 +329,7 @@ class Session:
 
     @classmethod
     def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
-        """Returns a session from `to_dict`; makes no agent yet: without them it can be seen, and their seats given to others.
+        """Returns a session from `to_dict`; agents that are missing can be replaced.
 
         Raises:
             ValueError: something is missing or wrong; names the key.
@@ -350,8 +337,7 @@ class Session:
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         saved = checked(d, _Saved)
-        session = object.__new__(cls)
-        session._begin(saved.record, saved.seats, saved.practice, agents)
+        session = cls(saved.record, saved.seats, saved.practice, agents)
         session.version = saved.changes
         return session
 
