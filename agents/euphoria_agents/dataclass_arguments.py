@@ -122,9 +122,9 @@ def _add_rules(parser: argparse.ArgumentParser, defaults: dict[str, Any]) -> lis
 
 
 def _add(parser: Any, flag: str, hint: Any, help: str, default: Any, **argument: Any) -> None:
-    """Adds an argument, which stays unset if it is not given; the help shows its default, but for None."""
-    if default is not None and default is not dataclasses.MISSING:
-        help = f"{help} (default: {default})"
+    """Adds an argument, which stays unset if it is not given; the help shows its default, unless it is None or empty."""
+    if default not in (None, [], dataclasses.MISSING):
+        help = f"{help} (default: {' '.join(map(str, default)) if isinstance(default, list) else default})"
     unset = default if "nargs" in argument else argparse.SUPPRESS  # argparse would read it as the value of a positional
     parser.add_argument(flag, **{"default": unset, "help": help, **_by_type(hint), **argument})
 

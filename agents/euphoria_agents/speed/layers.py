@@ -168,7 +168,7 @@ def game_loop(players: int, n: int, seed: int) -> Timed:
     """Plays as the README does: a random text of `Game.legal()` goes to `Game.play`; all of it counts."""
     rng, current = random.Random(seed), Game(Rules(num_players=players), seed=seed)
 
-    def going() -> Game:
+    def unfinished() -> Game:
         nonlocal current
         if _ended(current):
             current = Game(current.rules, seed=rng.getrandbits(62))
@@ -181,7 +181,7 @@ def game_loop(players: int, n: int, seed: int) -> Timed:
             played += 1
         return played
 
-    return timed(play, going)
+    return timed(play, unfinished)
 
 
 def aec_loop(players: int, n: int, seed: int, make: Callable[..., Any]) -> Timed:

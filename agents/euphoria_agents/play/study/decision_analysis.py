@@ -23,7 +23,7 @@ Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.age
 FUTURES = 8  # games in which a move without a value is tried, and over which chance is averaged
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """An agent's judgement of a decision.
 
     Attributes:
@@ -65,7 +65,7 @@ class Judge:
         """Returns the agent that judges."""
         return load(self.spec)
 
-    def __call__(self, ply: int) -> Judged:
+    def __call__(self, ply: int) -> Judgement:
         """Judges decision number `ply`; the first is 0."""
         state, move = self.game.before[ply], self.game.played[ply]
         now = Game.taking(state.copy())
@@ -79,9 +79,9 @@ class Judge:
         expected = None
         if self.game.by_chance(ply) and opinion["seats"] is not None:
             expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
-        return Judged(rows, opinion["seats"], regret(rows, played), expected)
+        return Judgement(rows, opinion["seats"], regret(rows, played), expected)
 
-    def at_the_end(self) -> list[float] | None:
+    def seats_at_end(self) -> list[float] | None:
         """Returns the chances to win by seat after the last decision of the record, where the game need not have ended."""
         return self._seats(self.game, np.random.default_rng((self.seed, len(self.game.played))))
 

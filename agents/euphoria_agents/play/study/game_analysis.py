@@ -15,7 +15,7 @@ from msgspec import Meta
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.play.study.decision_analysis import Judge, Judged
+from euphoria_agents.play.study.decision_analysis import Judge, Judgement
 from euphoria_agents.record_steps import Replayed
 from euphoria_agents.validation import checked
 from euphoria_env.engine.tape import KINDS
@@ -68,42 +68,42 @@ class Analysis:
             ValueError: fewer than one process. An error raised by the agent gets a note that names it.
         """
         check_counts(processes=processes)
-        before: Judged | None = None  # an entry needs the judgement of the next decision too
-        for ply, judged in enumerate(self._judged(first, processes), first):
-            if before is not None:
-                yield self._entry(ply - 1, before, judged.seats)
-            before = judged
-        if before is not None:
-            yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
+        last: Judgement | None = None  # an entry needs the judgement of the next decision too
+        for ply, judgement in enumerate(self._judgements(first, processes), first):
+            if last is not None:
+                yield self._entry(ply - 1, last, judgement.seats)
+            last = judgement
+        if last is not None:
+            yield self._entry(self.decisions - 1, last, self._judge.seats_at_end())
 
-    def _judged(self, first: int, processes: int) -> Iterator[Judged]:
+    def _judgements(self, first: int, processes: int) -> Iterator[Judgement]:
         """Yields the judgement of each decision in order; makes the first here, so that processes find all compiled."""
         if first < self.decisions:
             yield self._judge(first)
-        due, early = first + 1, dict[int, Judged]()
+        due, early = first + 1, dict[int, Judgement]()
         with closing(in_processes(self._judge, range(due, self.decisions), processes)) as others:
-            for ply, judged in others:
-                early[ply] = judged
+            for ply, judgement in others:
+                early[ply] = judgement
                 while due in early:
                     yield early.pop(due)
                     due += 1
 
-    def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
+    def _entry(self, ply: int, judgement: Judgement, after: list[float] | None) -> Entry:
         """Returns the entry of a decision; `after`: the chances by seat before the next one."""
         luck: list[float] | None = None
         chance = self._judge.game.by_chance(ply)
         if not chance:
             luck = [0.0] * self.players
-        elif after is not None and judged.expected is not None:
-            luck = [one - other for one, other in zip(after, judged.expected, strict=True)]
+        elif after is not None and judgement.expected is not None:
+            luck = [one - other for one, other in zip(after, judgement.expected, strict=True)]
         return {
             "ply": ply,
             "player": self._judge.game.mover(ply),
             "played": self._judge.game.played[ply],
-            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judged.moves],
-            "values": None if judged.seats is None else [_rounded(chance) for chance in judged.seats],
-            "regret": _rounded(judged.regret),
-            "luck": None if luck is None or judged.seats is None else [_rounded(change) for change in luck],
+            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judgement.moves],
+            "values": None if judgement.seats is None else [_rounded(chance) for chance in judgement.seats],
+            "regret": _rounded(judgement.regret),
+            "luck": None if luck is None or judgement.seats is None else [_rounded(change) for change in luck],
             "chance": [[kind, player] for kind, player in chance],
         }
 

@@ -48,8 +48,8 @@ class TerminalGame:
     def __init__(self, screen: Screen, session: Session, file: Path | None = None) -> None:
         self.screen, self.session = screen, session
         self._file, self._saved_version = file, session.version if file else -1
-        self._looking: int | None = None  # whose cards are on the screen
-        self._forget_shown()
+        self._viewer: int | None = None  # whose cards are on the screen
+        self._reset_shown()
         self._set_names()
         commands = (
             TypedCommand("?", "all that can be typed", self._help),
@@ -107,8 +107,8 @@ class TerminalGame:
         self._pass_the_screen(seat)
         self._show_news(seat)
         turn, version = self.session.view(seat).turn, self.session.version
-        if self._boards.get(seat) != turn:
-            self._boards[seat] = turn
+        if self._board_turns.get(seat) != turn:
+            self._board_turns[seat] = turn
             self._show_board(seat)
         self.screen.say()
         self.screen.say(possessions(self.session.view(seat).players[seat]), label="You have: ")
@@ -174,14 +174,14 @@ class TerminalGame:
 
     def _pass_the_screen(self, seat: int) -> None:
         """Clears the screen before another person's cards are shown."""
-        if len(self.session.people) > 1 and self._looking != seat:
+        if len(self.session.people) > 1 and self._viewer != seat:
             name = self._name(seat)
-            if self._looking is not None:
+            if self._viewer is not None:
                 self._ask(f"Next is {name}: press Enter, and the screen is cleared. ")
             self.screen.clear()
             self._ask(f"{name}: press Enter when you are alone at the screen. ")
-            self._boards.pop(seat, None)  # it is gone from the screen
-        self._looking = seat
+            self._board_turns.pop(seat, None)  # it is gone from the screen
+        self._viewer = seat
 
     # ----------------------------------------------------------------------------------------------------------- agents
 
@@ -241,15 +241,15 @@ class TerminalGame:
 
     # ------------------------------------------------------------------------------------------------ what is shown
 
-    def _forget_shown(self) -> None:
+    def _reset_shown(self) -> None:
         """Makes what happens from now on news to every seat, and shows the board again."""
-        self._told = dict.fromkeys([None, *range(len(self.session.seats))], self.session.decisions)
-        self._boards: dict[int | None, int] = {}  # the turn of the board that was shown last, by seat
+        self._log_shown = dict.fromkeys([None, *range(len(self.session.seats))], self.session.decisions)
+        self._board_turns: dict[int | None, int] = {}  # the turn of the board that was shown last, by seat
 
     def _show_news(self, seat: int | None) -> None:
         """Shows the log since this seat last saw it."""
-        self._show_log(self.session.log(seat, self._told[seat]))
-        self._told[seat] = self.session.decisions
+        self._show_log(self.session.log(seat, self._log_shown[seat]))
+        self._log_shown[seat] = self.session.decisions
 
     def _show_log(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -265,7 +265,7 @@ class TerminalGame:
         if len(people) < 2:
             self._show_news(only)
         else:
-            self._show_log(self.session.log(None, max(self._told[seat] for seat in people)))
+            self._show_log(self.session.log(None, max(self._log_shown[seat] for seat in people)))
         self._show_board(only)
         self.screen.say()
         self.screen.say(self.session.question(only), HEADING)
@@ -355,7 +355,7 @@ class TerminalGame:
         mine = self.session.player
         seat = next((seat for seat in (mine, *self.session.people) if self.session.can_undo(seat)), mine)
         self.session.undo(seat)
-        self._forget_shown()
+        self._reset_shown()
         self.screen.say(f"Taken back: the last decision of {self._name(seat)}.")
 
     def _save(self, rest: str) -> None:
