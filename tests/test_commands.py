@@ -22,6 +22,7 @@ from euphoria_agents.error_text import one_line
 from euphoria_env import Rules
 from tests.tools.commands import PATHS, euphoria, heed_interrupts, start
 
+RECORD = Path(__file__).parent / "golden" / "2_players.record"
 PLAYED = tuple(dict.fromkeys(name for name in COMMANDS if imported(COMMANDS[name].options).__dataclass_fields__.get("game")))
 
 MY_AGENTS = '''
@@ -102,13 +103,27 @@ def test_help_imports_no_big_library() -> None:
         ("evaluate --max-turns some", "invalid"),
         ("replay", "the following arguments are required: record"),
         ("replay x --every night", "argument --every: invalid choice: 'night'"),
+        ("play --seats me nobody", "agent"),
+        ("play --seats me ppo ppo --players 2", "--seats names 3, more than the 2 of --players"),
+        ("play --players 1000000", "num_players must be an integer from 2 to 6"),
+        ("play --allow nobody", "nobody"),
+        ("play --load /none", "/none"),
+        ("play --load x --seats me", "--load takes seats"),
+        (f"analyse {RECORD} --agent nobody", "no agent is called 'nobody'"),
+        (f"analyse {RECORD} --threshold 2", "threshold must"),
+        (f"analyse {RECORD} --processes 0", "processes must"),
+        (f"analyse {RECORD} --out .", "Is a directory"),
+        ("speed --players 7", "num_players must be an integer from 2 to 6, not 7"),
+        ("speed --sizes 0", "sizes must be at least 1, not 0"),
+        ("speed --seconds nan", "seconds must be positive"),
+        ("speed --repeats 0", "repeats must be at least 1, not 0"),
+        ("speed --groups all", "invalid choice: 'all'"),
+        ("speed --seed -1", "seed must be at least 0"),
     ],
 )
-def test_a_wrong_command_line_is_told_in_a_line(words: str, message: str, capsys: Any) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(words.split())
-    told = capsys.readouterr().err
-    assert ended.value.code == 2 and told.startswith("error: ") and message in told and told.count("\n") == 1
+def test_bad_input_is_told_in_a_line(words: str, message: str) -> None:
+    status, printed, told = euphoria(*words.split())
+    assert (status, printed) == (2, "") and told.startswith("error: ") and message in told and told.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", PLAYED)
@@ -274,13 +289,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 SMALL = ("--games", 40, "--max-turns", 30)
-
-
-def test_own_agents_play_in_processes(folder: Path) -> None:
-    lineup = ("--agent", "my_agents:Mine", "--against", "random", "--out", "out", "--processes", 2)
-    status, _, told = euphoria("evaluate", *lineup, *SMALL, cwd=folder)
-    assert status == 0, told
-    assert '"agent": "my_agents:Mine"' in (folder / "out" / "results.json").read_text()
 
 
 @pytest.mark.parametrize(

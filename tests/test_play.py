@@ -227,27 +227,6 @@ def test_without_a_terminal(tmp_path: Path) -> None:
     assert done.returncode == 0 and "has won" in done.stdout and done.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("play --seats me nobody", "agent"),
-        ("play --seats me ppo ppo --players 2", "--seats names 3, more than the 2 of --players"),
-        ("play --players 1000000", "num_players must be an integer from 2 to 6"),
-        ("play --allow nobody", "nobody"),
-        ("play --load /none", "/none"),
-        ("play --load x --seats me", "--load takes seats"),
-    ],
-)
-def test_bad_input(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from euphoria_agents.__main__ import main
-
-    with pytest.raises(SystemExit) as ended:
-        main(words.split())
-    told = capsys.readouterr()
-    assert ended.value.code == 2 and told.out == ""
-    assert told.err.startswith("error: ") and told.err.count("\n") == 1 and message in told.err
-
-
 def test_who_sits_where() -> None:
     assert seats_of([], None) == [Seat("Player 0"), Seat("Boole", "ppo")]
     assert seats_of(["greedy", "me:Ann"], 4) == [Seat("Ada", "greedy"), Seat("Ann"), Seat("Curie", "ppo"), Seat("Dirac", "ppo")]

@@ -334,23 +334,6 @@ def test_the_command(saved: Path, whole: bytes, tmp_path: Path, capsys: Any) -> 
     assert "mistakes, which" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--agent", "nobody"], "no agent is called 'nobody'"),
-        (["--threshold", "2"], "threshold must"),
-        (["--processes", "0"], "processes must"),
-        (["--out", "."], "Is a directory"),
-    ],
-)
-def test_wrong_options(words: list[str], message: str, saved: Path, capsys: Any) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["analyse", str(saved), "--processes", "1", "--agent", SPEC, *words])
-    told = capsys.readouterr().err
-    assert ended.value.code == 2 and told.startswith("error: ") and message in told and told.count("\n") == 1
-    assert saved.name not in told
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_agent_that_fails_is_named(processes: int, saved: Path, tmp_path: Path) -> None:
     (tmp_path / "failing.py").write_text(
