@@ -70,8 +70,10 @@ def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a machine that gets busier slows all of them."""
     calls: list[str] = []
 
-    def make(name: str, players: int, n: int, seed: int) -> Any:
-        return lambda: (calls.append(f"{name}{players}/{n}"), 1, 1.0)[1:]
+    def make(name: str, players: int, n: int, seed: int) -> Iterator[tuple[int, float]]:
+        while True:
+            calls.append(f"{name}{players}/{n}")
+            yield 1, 1.0
 
     layers = [Layer(name, "engine", partial(make, name), many=name == "b") for name in "ab"]
     monkeypatch.setattr(command, "LAYERS", layers)

@@ -1,6 +1,6 @@
 """Plays seeded games and prints a line for every few decisions, to compare builds of the engine.
 
-`python -m tests.tools.walk DECISIONS` prints the lines of this interpreter; NUMBA_DISABLE_JIT and NUMBA_BOUNDSCHECK choose the build.
+`python -m tests.tools.walk DECISIONS` prints the lines of this build, as NUMBA_DISABLE_JIT and NUMBA_BOUNDSCHECK choose it.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def set_up(layer: Layer, players: int, options: SpeedOptions) -> list[tuple[Time
     found = []
     for n in options.sizes if layer.many else [0]:
         try:
-            work = layer.setup(players, n, options.seed)
+            work = layer.work(players, n, options.seed).__next__
             work()
         except ImportError as error:
             print(f"{layer.name} left out, it needs {error.name or error}", file=sys.stderr)

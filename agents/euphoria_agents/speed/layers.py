@@ -1,16 +1,19 @@
-"""The layers of the environment whose speed is measured, each with a function that sets up its work."""
+"""The layers of the environment whose speed is measured.
+
+Each is a generator that works on and on, and yields how much it did, and the seconds of that which count.
+"""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.speed.measure import Timed, timed
+from euphoria_agents.speed.measure import clock
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
@@ -22,34 +25,24 @@ from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.rules import write_rules
 
 DISTINCT, LONGEST = 256, 1200  # different games from which a batch begins, each after fewer decisions than that
-ENGINE_DECISIONS, GAME_DECISIONS, LOOP_DECISIONS = 1000, 600, 200  # in one step of the measurement
 WARM_STEPS = 30  # of a vector environment before it is measured
 FRAME_DECISIONS = 700  # of a new game before its frame, at most
 
+Work = Iterator[tuple[int, float]]
 
-# ------------------------------------------------------------------------------------------------------- engine and many games
 
-
-def engine(players: int, n: int, seed: int) -> Timed:
-    """Plays uniformly random moves inside compiled code, one game after the other."""
-    blank, tape = np.zeros(1, GAME_DTYPE), empty_tape()
+def engine(players: int, n: int, seed: int) -> Work:
+    """Plays games of uniformly random moves inside compiled code."""
+    blank, tape, generator = np.zeros(1, GAME_DTYPE), empty_tape(), np.array([seed + 1, 2], np.int64)
     write_rules(blank[0], Rules(num_players=players))
-    rows, generator, episodes, played = blank.copy(), np.array([seed + 1, 2], np.int64), itertools.count(), 0
-
-    def begin() -> None:
-        if played < ENGINE_DECISIONS:  # the last game has ended
-            rows[:] = blank
-            loop.new_game(rows, 0, seed, next(episodes), 0, tape)
-
-    def play(_: None) -> int:
-        nonlocal played
-        played = loop.random_play(rows, 0, ENGINE_DECISIONS, generator, tape)
-        return played
-
-    return timed(play, begin)
+    for episode in itertools.count():
+        rows = blank.copy()
+        loop.new_game(rows, 0, seed, episode, 0, tape)
+        start = clock()
+        yield loop.random_play(rows, 0, 10**9, generator, tape), clock() - start
 
 
-def batch(players: int, n: int, seed: int, observe_too: bool = True, choice: bool = False) -> Timed:
+def batch(players: int, n: int, seed: int, observe_too: bool = True, choice: bool = False) -> Work:
     """Calls `Batch.step` with uniformly random moves, from all points of a game; `choice`: choosing the moves counts too."""
     games, rng = Batch(n, Rules(num_players=players), seed, threads=1, observe=observe_too), np.random.default_rng(seed)
     rows = _distinct_rows(players, seed)
@@ -77,154 +70,105 @@ def _steps(
     step: Callable[[np.ndarray], Any],
     rng: np.random.Generator,
     choice: bool = False,
-) -> Timed:
+) -> Work:
     """Steps n games with uniformly random moves out of `masks()`; `choice`: choosing them counts too."""
-
-    def choose() -> np.ndarray:
-        return sample(masks(), rng)
-
-    def play(moves: np.ndarray | None) -> int:
-        step(choose() if moves is None else moves)
-        return n
-
-    return timed(play, (lambda: None) if choice else choose)
+    while True:
+        begun = clock()
+        moves = sample(masks(), rng)
+        start = begun if choice else clock()
+        step(moves)
+        yield n, clock() - start
 
 
-def vector_env(players: int, n: int, seed: int) -> Timed:
+def vector_env(players: int, n: int, seed: int) -> Work:
     """Calls `EuphoriaVectorEnv.step` against random opponents; counts only the learner's own decisions."""
     vector = EuphoriaVectorEnv(n, opponents="random", num_players=players, threads=1)
     vector.reset(seed=seed)
-    return _warm(_steps(n, vector.action_masks, vector.step, np.random.default_rng(seed)))
+    return itertools.islice(_steps(n, vector.action_masks, vector.step, np.random.default_rng(seed)), WARM_STEPS, None)
 
 
-def sb3_env(players: int, n: int, seed: int) -> Timed:
+def sb3_env(players: int, n: int, seed: int) -> Work:
     """Calls `EuphoriaVecEnv.step` and `env_method("action_masks")`, as MaskablePPO does; counts as `vector_env` does."""
     from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
     vector = EuphoriaVecEnv(n, opponents="random", num_players=players, threads=1, seed=seed)
     vector.reset()
-    masks = vector.action_masks()
+    masks = [vector.action_masks()]
 
     def step(moves: np.ndarray) -> None:
-        nonlocal masks
         vector.step(moves)
-        masks = np.stack(vector.env_method("action_masks"))
+        masks[0] = np.stack(vector.env_method("action_masks"))
 
-    return _warm(_steps(n, lambda: masks, step, np.random.default_rng(seed)))
-
-
-def _warm(work: Timed) -> Timed:
-    for _ in range(WARM_STEPS):
-        work()
-    return work
+    return itertools.islice(_steps(n, lambda: masks[0], step, np.random.default_rng(seed)), WARM_STEPS, None)
 
 
-# ------------------------------------------------------------------------------------------------------------------- one game
-
-
-def single_env(players: int, n: int, seed: int) -> Timed:
+def single_env(players: int, n: int, seed: int) -> Work:
     """Calls `EuphoriaEnv.step` against random opponents; counts only the learner's own decisions."""
-    one = EuphoriaEnv(opponents="random", num_players=players)
-    rng, over = np.random.default_rng(seed), False
-    _, info = one.reset(seed=seed)
-
-    def choose() -> np.integer:
-        nonlocal info
-        if over:
-            _, info = one.reset()
-        return sample(info["action_mask"], rng)
-
-    def play(move: np.integer) -> int:
-        nonlocal info, over
-        _, _, terminated, truncated, info = one.step(move)
-        over = terminated or truncated
-        return 1
-
-    return timed(play, choose)
+    one, rng = EuphoriaEnv(opponents="random", num_players=players), np.random.default_rng(seed)
+    for game_seed in itertools.count(seed):
+        over, (_, info) = False, one.reset(seed=game_seed)
+        while not over:
+            move = sample(info["action_mask"], rng)
+            start = clock()
+            _, _, terminated, truncated, info = one.step(move)
+            yield 1, clock() - start
+            over = terminated or truncated
 
 
-def game(players: int, n: int, seed: int, encode: Callable[[int], Any]) -> Timed:
+def game(players: int, n: int, seed: int, encode: Callable[[int], Any]) -> Work:
     """Calls `Game.play` with the moves of a game that was played before; `encode` turns their ids into arguments."""
     rng, rules = np.random.default_rng(seed), Rules(num_players=players)
-
-    def play_before() -> tuple[Game, list[Any]]:
-        game_seed = int(rng.integers(2**62))
+    for game_seed in itertools.count(seed):
         first, moves = Game(rules, seed=game_seed), list[Any]()
-        while len(moves) < GAME_DECISIONS and not _ended(first):
+        while not _ended(first):
             moves.append(encode(sample(first.mask(), rng)))
             first.play(moves[-1])
-        return Game(rules, seed=game_seed), moves
-
-    def play(prepared: tuple[Game, list[Any]]) -> int:
-        again, moves = prepared
+        again = Game(rules, seed=game_seed)
+        start = clock()
         for move in moves:
             again.play(move)
-        return len(moves)
-
-    return timed(play, play_before)
+        yield len(moves), clock() - start
 
 
-def game_loop(players: int, n: int, seed: int) -> Timed:
+def game_loop(players: int, n: int, seed: int) -> Work:
     """Plays as the README does: a random text of `Game.legal()` goes to `Game.play`; all of it counts."""
-    rng, current = random.Random(seed), Game(Rules(num_players=players), seed=seed)
-
-    def unfinished() -> Game:
-        nonlocal current
-        if _ended(current):
-            current = Game(current.rules, seed=rng.getrandbits(62))
-        return current
-
-    def play(one: Game) -> int:
-        played = 0
-        while played < LOOP_DECISIONS and not _ended(one):
+    rng, rules = random.Random(seed), Rules(num_players=players)
+    for game_seed in itertools.count(seed):
+        one, played, start = Game(rules, seed=game_seed), 0, clock()
+        while not _ended(one):
             one.play(rng.choice(one.legal()))
             played += 1
-        return played
-
-    return timed(play, unfinished)
+        yield played, clock() - start
 
 
-def aec_loop(players: int, n: int, seed: int, make: Callable[..., Any]) -> Timed:
+def aec_loop(players: int, n: int, seed: int, make: Callable[..., Any]) -> Work:
     """Runs PettingZoo's usual loop on an environment: `last`, a compiled sampler, and `step`."""
     aec, rng = make(num_players=players), np.random.default_rng(seed)
-    aec.reset(seed=seed)
-
-    def reset() -> None:
-        if not aec.agents:
-            aec.reset()
-
-    def play(_: None) -> int:
-        played = 0
-        for _agent in aec.agent_iter(LOOP_DECISIONS):
+    for game_seed in itertools.count(seed):
+        aec.reset(seed=game_seed)
+        played, start = 0, clock()
+        for _agent in aec.agent_iter():
             observation, _, terminated, truncated, _ = aec.last()
             over = terminated or truncated
             aec.step(None if over else sample(observation["action_mask"], rng))
             played += not over
-        return played
-
-    return timed(play, reset)
+        yield played, clock() - start
 
 
-def frames(players: int, n: int, seed: int, new: bool) -> Timed:
+def frames(players: int, n: int, seed: int, new: bool) -> Work:
     """Draws a frame of a new game, or of the same game one decision later; playing does not count."""
     import resvg_py  # noqa: F401  # to report it by name if it is missing
 
     rng, current = np.random.default_rng(seed), Game(Rules(num_players=players), seed=seed)
-
-    def play() -> Game:
-        nonlocal current
+    while True:
         if new or _ended(current):
             current = Game(current.rules, seed=int(rng.integers(2**62)))
         for _ in range(int(rng.integers(FRAME_DECISIONS)) if new else 1):
             if not _ended(current):
                 current.play(sample(current.mask(), rng))
-        return current
-
-    def draw(shown: Game) -> int:
-        frame(shown, "rgb_array", PICTURE_SIZE)
-        return 1
-
-    return timed(draw, play)
+        start = clock()
+        frame(current, "rgb_array", PICTURE_SIZE)
+        yield 1, clock() - start
 
 
 def _ended(one: Game) -> bool:
@@ -237,14 +181,14 @@ class Layer(NamedTuple):
     Attributes:
         name: in results.
         group: by which the command line selects it.
-        setup: makes its work from the number of players, the number of games, and a seed.
+        work: from the number of players, the number of games, and a seed.
         unit: what is counted.
         many: whether it is measured for different numbers of games.
     """
 
     name: str
     group: str
-    setup: Callable[[int, int, int], Timed]
+    work: Callable[[int, int, int], Work]
     unit: str = "decisions/s"
     many: bool = False
 

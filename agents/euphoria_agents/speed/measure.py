@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
@@ -17,7 +17,6 @@ from euphoria_agents.machine import machine, versions
 FORMAT, VERSION = "euphoria-benchmark", 1
 
 Timed = Callable[[], tuple[int, float]]  # does some work; returns its amount, and the seconds that count
-Prepared = TypeVar("Prepared")
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 _clock = [time.process_time]
 
@@ -30,21 +29,6 @@ def choose_clock(name: str) -> None:
 def clock() -> float:
     """Returns the seconds by the chosen clock; by default those of the processor, so that other programs do not matter."""
     return _clock[0]()
-
-
-def timed(
-    step: Callable[[Prepared], int],
-    prepare: Callable[[], Prepared] = lambda: None,  # type: ignore[assignment,return-value]
-) -> Timed:
-    """Times `step(prepare())` without `prepare`; the step returns the amount of its work."""
-
-    def work() -> tuple[int, float]:
-        prepared = prepare()
-        start = clock()
-        done = step(prepared)
-        return done, clock() - start
-
-    return work
 
 
 @dataclasses.dataclass(frozen=True)
