@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session, load_game
 from euphoria_agents.play.seats import told_apart
@@ -22,17 +24,18 @@ def run(options: TableOptions) -> None:
     for spec in options.allow:
         load(spec)
     named = options.seats or []
-    agents = Agents([*options.allow, *(spec for spec in named if not _is_person(spec))])
-    if options.load is not None:
-        if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
-            raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
-        session = load_game(options.load, agents)
-    else:
-        seats = seats_of(named, options.players)
-        rules = Rules(num_players=len(seats), **options.game)
-        session = Session.of(Game(rules, options.seed), told_apart(seats), options.practice, agents)
-        session.check_agents()
-    TerminalGame(Screen(), session, options.load).run()
+    with closing(Agents([*options.allow, *(spec for spec in named if not _is_person(spec))])) as agents:
+        if options.load is not None:
+            if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
+                raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
+            session = load_game(options.load, agents)
+        else:
+            seats = told_apart(seats_of(named, options.players))
+            session = Session.of(
+                Game(Rules(num_players=len(seats), **options.game), options.seed), seats, options.practice, agents
+            )
+            session.check_agents()
+        TerminalGame(Screen(), session, options.load).run()
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:
