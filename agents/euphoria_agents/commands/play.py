@@ -30,10 +30,9 @@ def run(options: TableOptions) -> None:
                 raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
             session = load_game(options.load, agents)
         else:
-            seats = told_apart(seats_of(named, options.players))
-            session = Session.of(
-                Game(Rules(num_players=len(seats), **options.game), options.seed), seats, options.practice, agents
-            )
+            seats = seats_of(named, options.players)
+            game = Game(Rules(num_players=len(seats), **options.game), options.seed)
+            session = Session.of(game, told_apart(seats), options.practice, agents)
             session.check_agents()
         TerminalGame(Screen(), session, options.load).run()
 
