@@ -40,7 +40,7 @@ def run(options: SpeedOptions) -> None:
     finally:
         measured = [result for result in results if result.values]
         if measured:
-            table(measured, options.players).show(console)
+            medians_table(measured, options.players).show(console)
     for about in ("versions", "machine"):
         console.print(", ".join(f"{name}: {value}" for name, value in report[about].items()), soft_wrap=True)
 
@@ -73,7 +73,7 @@ def set_up(layer: Layer, players: int, options: SpeedOptions) -> list[tuple[Time
     return found
 
 
-def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
+def medians_table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
     """Returns the medians: a row for each layer and number of games, a column for each number of players."""
     lines: dict[tuple[str, int, str], dict[int, str]] = {}
     for result in results:
