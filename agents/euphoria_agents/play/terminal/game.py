@@ -13,6 +13,7 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.play import AGENT_NAMES, PlayerFailed, Session, save_game
 from euphoria_agents.play.terminal.screen import HEADING, QUIET, WARNING, Screen
 from euphoria_agents.play.terminal.texts import best_moves, explain, possessions, stars_placed
+from euphoria_env.agent_protocol import AgentFailed
 from euphoria_env.render.text import board_text, short_board
 from euphoria_env.render.theme import PLAYER_COLOURS
 from euphoria_env.words import Move, lessons
@@ -126,11 +127,11 @@ class TerminalGame:
             elif typed:
                 self.session.play(seat, self._move(typed).action)
                 self._show_news(seat)
-        except (ValueError, OSError, PlayerFailed) as error:
+        except (ValueError, OSError, AgentFailed) as error:
             self.screen.say(one_line(error), WARNING)
 
     def _ask(self, prompt: str) -> str:
-        """Returns the line that is typed, asking again after one interrupt; at the end of the input somebody leaves.
+        """Returns the line that is typed; asks again after one interrupt, and leaves the table at the end of the input.
 
         Raises:
             EOFError: the input has ended, and it does not come from a terminal.
@@ -236,7 +237,7 @@ class TerminalGame:
                 if word not in ("save", "quit"):
                     raise ValueError("type retry, hand AGENT, hand me, save FILE or quit")
                 self._commands[word].do(rest)
-            except (ValueError, OSError) as error:
+            except (ValueError, OSError, AgentFailed) as error:
                 self.screen.say(one_line(error), WARNING)
 
     # ------------------------------------------------------------------------------------------------ what is shown
