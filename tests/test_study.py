@@ -17,8 +17,8 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.agent import Agent, Explanation, explained
 from euphoria_agents.benchmark.tasks import NETWORKS
 from euphoria_agents.matches.match import AgentGenerator
-from euphoria_agents.play.study.decision_analysis import FUTURES, Judge, best_of, outcome
-from euphoria_agents.play.study.game_analysis import Analysis, Entry, saved_entries
+from euphoria_agents.play.study.decision_analysis import best_of, outcome
+from euphoria_agents.play.study.game_analysis import FUTURES, Analysis, Entry, saved_entries
 from euphoria_agents.play.study.summary import mistakes, summarise
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, Rules, actions
@@ -135,7 +135,7 @@ def test_who_plays_by_the_search_regrets_nothing() -> None:
 def test_a_move_that_was_never_followed_is_tried() -> None:
     """Then its value is what it leads to on average; it is the worst that one can do here."""
     text = record_of(Rules(num_players=4), ["random"] * 4, decisions=60)
-    judge, found = Judge(text, "mcts:30:ppo", 0), 0
+    judge, found = Analysis(text, "mcts:30:ppo"), 0
     for entry in analyse(text, "mcts:30:ppo"):
         (played,) = (row for row in entry["moves"] if row[0] == entry["played"])
         if played[2] == 0:

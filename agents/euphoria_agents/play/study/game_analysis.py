@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
+from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.play.study.decision_analysis import Judge, Judgement
+from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret
 from euphoria_agents.record_steps import Replayed
+from euphoria_agents.registry import load
 from euphoria_agents.validation import checked
+from euphoria_env import Game
+from euphoria_env.derived_seeds import derived_seed
 from euphoria_env.engine.tape import KINDS
+from euphoria_env.game import seed_row
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.record import record_lines
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
+FUTURES = 8  # games in which a move without a value is tried, and over which chance is averaged
 DIGITS = 5  # of everything that is a chance
 
 Entry = dict[str, Any]
 
 
 class Analysis:
-    """The analysis of a recorded game by an agent.
+    """The analysis of a recorded game by an agent. A copy in another process makes its own agent and replays the record.
 
     Args:
         record: the text of the record.
@@ -37,7 +46,8 @@ class Analysis:
         seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
 
     Attributes:
-        header: everything that determines the entries; see docs/study.md.
+        game: at its end.
+        agent: the judge.
         players: how many play.
         decisions: how many decisions the game has.
 
@@ -47,16 +57,23 @@ class Analysis:
 
     def __init__(self, record: str, spec: str, seed: int = 0) -> None:
         check_counts(seed=seed)
-        self._judge = Judge(record, spec, seed)
-        game, agent = self._judge.game, self._judge.agent
-        self.players, self.decisions = game.rules.num_players, len(game.played)
-        budget = getattr(agent, "budget", None)
-        self.header = {
-            **about(record, game),
-            "agent": spec,
-            "sources": sources((spec,)),
+        self.record, self.spec, self.seed = record, spec, seed
+        self.game, self.agent = Replayed.from_record(record), load(spec)
+        self.players, self.decisions = self.game.rules.num_players, len(self.game.played)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Analysis, (self.record, self.spec, self.seed)
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """Returns everything that determines the entries; see docs/study.md."""
+        budget = getattr(self.agent, "budget", None)
+        return {
+            **about(self.record, self.game),
+            "agent": self.spec,
+            "sources": sources((self.spec,)),
             "budget": None if budget is None else str(budget),
-            "seed": seed,
+            "seed": self.seed,
         }
 
     def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
@@ -74,7 +91,9 @@ class Analysis:
                 yield self._entry(ply - 1, last, judgement.seats)
             last = judgement
         if last is not None:
-            yield self._entry(self.decisions - 1, last, self._judge.seats_at_end())
+            yield self._entry(
+                self.decisions - 1, last, self._seats(self.game, np.random.default_rng((self.seed, self.decisions)))
+            )
 
     def _judgements(self, first: int, processes: int) -> Iterator[Judgement]:
         """Yields the judgement of each decision in order; makes the first here, so that processes find all compiled."""
@@ -88,18 +107,57 @@ class Analysis:
                     yield early.pop(due)
                     due += 1
 
+    def _judge(self, ply: int) -> Judgement:
+        """Judges a decision."""
+        state, move = self.game.before[ply], self.game.played[ply]
+        now = Game.taking(state.copy())
+        opinion = self._explain(now, AgentGenerator(np.random.default_rng((self.seed, ply))))
+        rows: list[Row] = [list(thought.values()) for thought in opinion["moves"]]
+        played = next(row for row in rows if row[0] == move)
+        if played[2] is not None and played[2] < FUTURES and best_of(rows) is not played:
+            mover = now.player
+            found = self._after(ply, lambda seed: now.determinize(mover, seed))
+            played[3] = played[3] if found is None else found[mover]
+        expected = None
+        if self.game.by_chance(ply) and opinion["seats"] is not None:
+            expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
+        return Judgement(rows, opinion["seats"], regret(rows, played), expected)
+
+    def _explain(self, game: Game, chance: AgentGenerator) -> Explanation:
+        """Returns the agent's explanation for the player who must decide, from what that player may know (R19)."""
+        seat = game.player
+        return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
+
+    def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
+        """Returns the chances to win by seat; None if the agent does not know."""
+        return outcome(game) or self._explain(game, AgentGenerator(rng))["seats"]
+
+    def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
+        """Returns the mean chances by seat after the move, in games that `start` makes from seeds; None if they are not known."""
+        found = []
+        for k in range(FUTURES):
+            rng = np.random.default_rng((self.seed, ply, 1 + k))
+            game = start(derived_seed(rng) >> 1)
+            game.play(self.game.played[ply])
+            seats = self._seats(game, rng)
+            if seats is None:
+                return None
+            found.append(seats)
+        mean: list[float] = np.mean(found, axis=0).tolist()
+        return mean
+
     def _entry(self, ply: int, judgement: Judgement, after: list[float] | None) -> Entry:
         """Returns the entry of a decision; `after`: the chances by seat before the next one."""
         luck: list[float] | None = None
-        chance = self._judge.game.by_chance(ply)
+        chance = self.game.by_chance(ply)
         if not chance:
             luck = [0.0] * self.players
         elif after is not None and judgement.expected is not None:
             luck = [one - other for one, other in zip(after, judgement.expected, strict=True)]
         return {
             "ply": ply,
-            "player": self._judge.game.mover(ply),
-            "played": self._judge.game.played[ply],
+            "player": self.game.mover(ply),
+            "played": self.game.played[ply],
             "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judgement.moves],
             "values": None if judgement.seats is None else [_rounded(chance) for chance in judgement.seats],
             "regret": _rounded(judgement.regret),
@@ -114,6 +172,13 @@ class Analysis:
             OSError: it cannot be written, and is left as it was.
         """
         write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *entries)))
+
+
+def _with_other_chance(state: np.ndarray, seed: int) -> Game:
+    """Returns the same game, hidden cards included, with other random outcomes to come."""
+    rows = state.copy()
+    seed_row(rows[0], seed)
+    return Game.taking(rows)
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
