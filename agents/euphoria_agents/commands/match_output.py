@@ -42,10 +42,6 @@ def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit])
     finished = journal.finished(units)
     to_play = sum(unit.games for unit in units if unit not in finished)
     console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
-    outdated = journal.outdated(units)
-    if outdated:
-        why = "there are of another version of the code or of an agent's files; they are played again"
-        console.print(f"{outdated:,} games {why}", soft_wrap=True)
     with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
         return play_units(units, journal, executor(options), progress.advance)
 
