@@ -348,7 +348,9 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
         assert session.to_dict() == before
     session.hand_over(0, "weights")
     assert session.version == 1 and agent_turn(session) and session.seats[0] == Seat("Ann", "weights")
+    assert session.view().asked.startswith("Ann must")
     session.hand_over(0, None, "Zoe")
+    assert session.view().asked.startswith("Zoe must")
     assert not agent_turn(session) and session.seats[0] == Seat("Zoe")
 
 

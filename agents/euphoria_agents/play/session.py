@@ -241,7 +241,7 @@ class Session:
             self._agents.check(spec)
         player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
-        self._logs.clear()  # which have the names
+        self._logs, self._views = {}, {}  # which have the names
         self.version += 1
 
     def can_undo(self, seat: int) -> bool:
