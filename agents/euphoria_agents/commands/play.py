@@ -6,7 +6,7 @@ from contextlib import closing
 
 from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session, load_game
-from euphoria_agents.play.seats import told_apart
+from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.terminal import Screen, TerminalGame
 from euphoria_agents.registry import load
 from euphoria_env import Game, Rules
@@ -32,7 +32,7 @@ def run(options: TableOptions) -> None:
         else:
             seats = seats_of(named, options.players)
             game = Game(Rules(num_players=len(seats), **options.game), options.seed)
-            session = Session.of(game, told_apart(seats), options.practice, agents)
+            session = Session.of(game, with_distinct_names(seats), options.practice, agents)
             session.check_agents()
         TerminalGame(Screen(), session, options.load).run()
 

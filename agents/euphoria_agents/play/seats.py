@@ -36,7 +36,7 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"a name is a text of 1 to {MAX_NAME} characters in a line, not {as_key(self.name)}")
 
 
-def told_apart(seats: Sequence[Seat]) -> list[Seat]:
+def with_distinct_names(seats: Sequence[Seat]) -> list[Seat]:
     """Returns the seats of a new game, with names in their normal form.
 
     Raises:
