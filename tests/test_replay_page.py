@@ -122,7 +122,7 @@ def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 def files(game: Replayed, entries: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("game.record").write_text(game.to_record())
-    Analysis(game.to_record(), "mcts:8:ppo").write("analysis.jsonl", entries)
+    list(Analysis(game.to_record(), "mcts:8:ppo").in_file("analysis.jsonl"))
     return tmp_path
 
 

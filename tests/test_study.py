@@ -57,7 +57,7 @@ def entries(record: str) -> list[Entry]:
 def whole(record: str, entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The file of its analysis."""
     path = tmp_path_factory.mktemp("whole") / "a.jsonl"
-    Analysis(record, SPEC).write(path, entries)
+    assert list(Analysis(record, SPEC).in_file(path)) == entries
     return path.read_bytes()
 
 
@@ -258,6 +258,22 @@ def test_the_summary_of_a_player(entries: list[Entry]) -> None:
 
 def test_equal_seeds_give_equal_analyses_with_any_number_of_processes(record: str, entries: list[Entry]) -> None:
     assert list(analyse(record, SPEC, processes=3)) == entries != list(analyse(record, SPEC, seed=1))
+
+
+@pytest.mark.parametrize(("share", "processes"), [(0.0, 3), (0.01, 1), (0.3, 2), (0.9999, 1), (1.0, 1)])
+def test_a_torn_file_is_resumed(share: float, processes: int, record: str, whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(whole[: int(share * len(whole))])
+    assert [*Analysis(record, SPEC).in_file(path, processes)] == [json.loads(line) for line in whole.splitlines()[1:]]
+    assert path.read_bytes() == whole
+
+
+def test_the_file_of_another_analysis_stays(record: str, whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match=r"it is of another analysis: seed is 0 there and 1 here"):
+        list(Analysis(record, SPEC, seed=1).in_file(path))
+    assert path.read_bytes() == whole
 
 
 def changed(number: int, **what: Any) -> Callable[[list[bytes]], bytes]:

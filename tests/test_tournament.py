@@ -312,8 +312,9 @@ def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_pa
     assert "weights" in printed and "all numbers of players" in printed
     assert (broken / "results.json").read_bytes() == (whole / "results.json").read_bytes()
     assert lines(broken / "chunks.jsonl") == lines(whole / "chunks.jsonl"), "nothing was played twice"
+    assert (broken / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert (broken / "table.md").read_text().count("\n| weights | ") == 3
-    assert sorted(file.name for file in broken.iterdir()) == ["chunks.jsonl", "results.json", "table.md"]
+    assert sorted(file.name for file in broken.iterdir()) == ["chunks.jsonl", "plot.png", "results.json", "table.md"]
 
 
 @pytest.mark.parametrize(
@@ -347,6 +348,25 @@ def test_evaluate(tmp_path: Path) -> None:
     assert all(one["games"] == 30 for one in results) and results[0]["interval"][0] > 0.5
     assert "| weights | 2 x random |" in (tmp_path / "table.md").read_text()
     assert '"trading": true' in (tmp_path / "chunks.jsonl").read_text()
+
+
+def test_the_report_of_kept_records_has_the_stars_by_source(tmp_path: Path) -> None:
+    words = ("--agents", "weights", "greedy", "--games", 4, "--processes", 1, "--max-turns", 60, "--players", 2, 3)
+    assert "by what placed them" not in euphoria("tournament", *words)[1]
+    records = tmp_path / "records"
+    status, printed, _ = euphoria("tournament", *words, "--out", tmp_path, "--records", records)
+    assert status == 0 and "stars a game, by what placed them" in printed
+    placed, seats = Counter[str](), Counter[str]()
+    for file in records.iterdir():
+        seated = file.stem.split("_")[1:]
+        for agent, player in zip(seated, Game.from_record(file.read_text()).to_dict()["players"], strict=True):
+            placed[agent] += 10 - player["stars"]
+            seats[agent] += 1
+    table = (tmp_path / "table.md").read_text().partition("by what placed them")[2]
+    for agent, stars in placed.items():
+        cells = next(line for line in table.splitlines() if line.startswith(f"| {agent} |")).strip("| ").split(" | ")[1:]
+        assert sum(map(float, cells)) == pytest.approx(stars / seats[agent], abs=0.03)
+    assert min(placed.values()) > 0
 
 
 def test_replay(tmp_path: Path) -> None:

@@ -36,11 +36,10 @@ def run(options: AnalyseOptions) -> None:
     checked_record(options.record, text)
     analysis, entries = Analysis(text, options.agent, options.seed), list[Entry]()
     with Progress(console, "judging", "decisions", analysis.decisions) as progress:
-        for entry in analysis.entries(0, options.processes):
+        judged = analysis.in_file(options.out, options.processes) if options.out else analysis.entries(0, options.processes)
+        for entry in judged:
             entries.append(entry)
             progress.advance()
-    if options.out:
-        analysis.write(options.out, entries)
     if all(entry["regret"] is None and entry["values"] is None for entry in entries):
         console.print(f"{options.agent} gives moves no values: it finds neither mistakes nor luck", soft_wrap=True)
     for report in reports(entries, analysis.players, options.threshold):

@@ -1,10 +1,10 @@
-"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision."""
+"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be resumed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Meta
 
 from euphoria_agents.agent import Explanation, explained
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import append_line, check_writable, read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
@@ -165,13 +165,22 @@ class Analysis:
             "chance": [[kind, player] for kind, player in chance],
         }
 
-    def write(self, path: str | Path, entries: Iterable[Entry]) -> None:
-        """Writes a file of JSON lines: the header, then the entries.
+    def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
+        """Yields all entries: those that a file has, then the others, each added to the file before it is yielded.
 
         Raises:
-            OSError: it cannot be written, and is left as it was.
+            ValueError: the file is damaged, or of another analysis, and is left as it is; says where, or what differs.
+            OSError: it cannot be read or written.
         """
-        write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *entries)))
+        path = Path(path)
+        check_writable(path)
+        new = not path.exists() or json.dumps(self.header).startswith(read_text(path))  # what an interrupt at once leaves
+        found = [] if new else _read(path, self.header, self.game)
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *found)))
+        yield from found
+        for entry in self.entries(len(found), processes):
+            append_line(path, json.dumps(entry))
+            yield entry
 
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
@@ -200,12 +209,18 @@ def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
     Raises:
         ValueError: the file is damaged, or of another record; says where, or what differs.
     """
-    first, *lines = read_text(path).splitlines() or [""]
+    return _read(path, about(record, game), game)
+
+
+def _read(path: Path, wanted: dict[str, Any], game: Replayed) -> list[Entry]:
+    """Reads the entries in the whole lines of a file whose header must have these values."""
+    whole, _, torn = read_text(path).rpartition("\n")
+    first, *lines = (whole or torn).split("\n")
     try:
         header = read_json(first or "null")
         if not isinstance(header, dict) or header.get("format") != ANALYSIS_FORMAT:
             raise ValueError("not an analysis of this project")
-        differ = [(key, header.get(key), here) for key, here in about(record, game).items() if header.get(key) != here]
+        differ = [(key, header.get(key), here) for key, here in wanted.items() if header.get(key) != here]
         if differ:
             told = (f"{key} is {shown(there)} there and {shown(here)} here" for key, there, here in differ)
             raise ValueError(f"it is of another analysis: {'; '.join(told)}")
