@@ -99,7 +99,7 @@ format: $(VENV)/.installed-test ## Let ruff fix and format the code
 	$(VENV)/bin/biome check --write agents/euphoria_agents/play/web/static
 
 bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes on a quiet machine)
-	$(VENV)/bin/euphoria speed --json build/bench.json --plot build/bench.png
+	$(VENV)/bin/euphoria speed --players 2 4 6 --sizes 1 16 256 1024 4096 --json build/bench.json
 
 docs: $(VENV)/.installed-test ## Generate the tables of the docs
 	$(PY) scripts/generate_docs.py

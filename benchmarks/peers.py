@@ -119,7 +119,7 @@ def measure_peer(peer: str, found: argparse.Namespace) -> Iterator[Figure]:
 def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
     """Our own figures, of the modes that the peers have."""
     version = versions(["euphoria-env"]).get("euphoria-env", "?")
-    known = {layer.name: layer.setup for layer in layers.LAYERS}
+    known = {layer.name: layer.work for layer in layers.LAYERS}
     for mode, layer, n in (
         ("AEC raw", "AEC raw", 0),
         ("AEC wrapped", "AEC wrapped", 0),
@@ -127,7 +127,7 @@ def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
         ("batch, moves chosen too, 1024 games", "batch, moves chosen too", 1024),
         ("inside compiled code", "engine", 0),
     ):
-        values = measure_rates(known[layer](found.players, n, 0), found.seconds, found.repeats)
+        values = measure_rates(known[layer](found.players, n, 0).__next__, found.seconds, found.repeats)
         yield Figure("euphoria-env", version, f"Euphoria, {found.players} players", mode, values)
 
 
@@ -140,7 +140,7 @@ def table(figures: list[Figure]) -> Table:
         if before not in ("", figure.peer):
             made.add_section()
         first = (figure.peer, figure.version) if figure.peer != before else ("", "")
-        made.add_row(*first, figure.game, figure.mode, readable(statistics.median(figure.values), "decisions/s"))
+        made.add_row(*first, figure.game, figure.mode, readable(statistics.median(figure.values)))
         before = figure.peer
     return made
 

@@ -24,7 +24,7 @@ from rich.console import Console
 from euphoria_agents.benchmark.judging import RESULT
 from euphoria_agents.benchmark.tasks import BUDGETS, FIXED, NETWORKS, TASKS, Task, task_of
 from euphoria_agents.child_process import child_environment
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import PACKAGES, machine, versions
 from euphoria_agents.matches.tournament import check_counts
@@ -42,8 +42,8 @@ class Options:
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the training runs")
     decisions: int = option(BUDGETS[0], "of each learner")
-    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository", type=written_folder)
-    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise", type=written_folder)
+    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository")
+    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise")
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
 
 

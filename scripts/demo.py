@@ -17,7 +17,7 @@ from rich.rule import Rule
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
 from euphoria_agents.commands.tables import ResultTable
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
@@ -36,7 +36,7 @@ class Options:
 
     minutes: float = option(3.0, "how long to train at most")
     games: int = option(400, "games in each match")
-    out: Path = option(Path("runs/demo"), "folder of the report; an earlier report there is replaced", type=written_folder)
+    out: Path = option(Path("runs/demo"), "folder of the report; an earlier report there is replaced")
     seed: int = option(1, "equal seeds give equal games; training stops by the clock")
 
 

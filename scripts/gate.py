@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 
 from euphoria_agents.commands.match_output import warm_up
-from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options, written_folder
+from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import (
@@ -57,7 +57,7 @@ class Options:
     deals: int = option(4000, "the number of deals after which it is undecided")
     seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
-    out: Path | None = option(None, "folder for the games; the same command continues where it stopped", type=written_folder)
+    out: Path | None = option(None, "folder for the games; the same command continues where it stopped")
     game: dict[str, Any] = rules_options()
 
 

@@ -20,9 +20,17 @@ import pytest
 
 from euphoria_agents import load, play_match
 from euphoria_agents.__main__ import main
-from euphoria_agents.commands import speed
-from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, atomic_write, check_writable, read_text, write_whole
-from euphoria_agents.speed.measure import Measurement, write_report
+from euphoria_agents.files import (
+    LEFT_OVER,
+    LEFT_OVER_AFTER,
+    append_line,
+    atomic_write,
+    check_writable,
+    read_text,
+    write_figure,
+    write_whole,
+)
+from euphoria_agents.speed.measure import write_report
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
 
@@ -38,7 +46,9 @@ def write_checkpoint(path: Path) -> None:
 def plot(path: Path) -> None:
     """Draws a figure."""
     pytest.importorskip("matplotlib")
-    speed.plot([Measurement("a layer", 2, n, "calls/s", [1.0]) for n in (1, 2)], path)
+    from matplotlib.figure import Figure
+
+    write_figure(path, Figure())
 
 
 WRITERS: list[tuple[str, Callable[[Path], Any]]] = [
@@ -80,7 +90,7 @@ COMMANDS = [
     "tournament --games 40 --max-turns 20 --processes 2 --out out --records out",
     "collect --agents random --games 4 --max-turns 20 --processes 1 --out out",
     "replay ../a.record --svg out",
-    "speed --quick --groups engine --seconds 0.01 --repeats 1 --json out/a.json",
+    "speed --groups engine --seconds 0.01 --repeats 1 --json out/a.json",
     "train --run out --threads 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0",
 ]
 
@@ -236,7 +246,7 @@ def test_what_is_read_has_a_limit(tmp_path: Path) -> None:
         read_text(tmp_path / "nosuch")
 
 
-@pytest.mark.parametrize("words", ["analyse a.record --plot", "analyse a.record --out", "speed --json"])
+@pytest.mark.parametrize("words", ["analyse a.record --out", "speed --json"])
 def test_commands_refuse_what_they_cannot_replace_before_they_begin(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

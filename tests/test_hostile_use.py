@@ -18,7 +18,7 @@ import pytest
 
 from euphoria_agents import background
 from euphoria_agents.play import Seat
-from euphoria_agents.play.seats import told_apart
+from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.web import permissions, studies
 from euphoria_agents.play.web.limits import DAY, Limit
 from euphoria_agents.play.web.server import listen
@@ -287,7 +287,14 @@ def test_players_can_be_seen_and_told_apart(server: Served, names: tuple[str, st
 
 def test_names_have_their_normal_form() -> None:
     names = ["e\u0301va", "  A   B ", "\u2764\ufe0f", "אנה", "Ann", "!"]
-    assert [seat.name for seat in told_apart([Seat(name) for name in names])] == ["\u00e9va", "A B", "\u2764", "אנה", "Ann", "!"]
+    assert [seat.name for seat in with_distinct_names([Seat(name) for name in names])] == [
+        "\u00e9va",
+        "A B",
+        "\u2764",
+        "אנה",
+        "Ann",
+        "!",
+    ]
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 99_999, 2**31, 10**30])

@@ -89,16 +89,15 @@ def test_no_output_fails_by_its_encoding(encoding: str, words: list[str], tmp_pa
         assert json.loads((tmp_path / words[-1] / "results.json").read_text())
 
 
-ANALYSE = ["analyse", str(RECORD), "--agent", "random", "--processes", "1", "--plot"]
+ANALYSE = ["analyse", str(RECORD), "--agent", "random", "--processes", "1", "--out"]
 
 
 @pytest.mark.parametrize(
     ("words", "file"),
     [
         ([*EVALUATE, "--out"], "results.json"),
-        ([*TOURNAMENT, "--out"], "plot.png"),
+        ([*TOURNAMENT, "--out"], "table.md"),
         (["speed", "--json"], ""),
-        (["speed", "--plot"], ""),
         (ANALYSE, ""),
     ],
     ids=lambda one: one[0] if isinstance(one, list) else None,
@@ -111,6 +110,7 @@ def test_results_are_saved_before_they_are_printed(
 
     (tmp_path / "mine.py").write_text(LOUD)
     monkeypatch.setattr(ResultTable, "show", fail)
-    monkeypatch.setattr(speed, "_measured", lambda plan: [Measurement("batch", 2, 64, "decisions/s", [1.0])])
+    measured = [Measurement("batch", 2, 64, "decisions/s", [1.0])]
+    monkeypatch.setattr(speed, "measure", lambda players, options, results: results.extend(measured) or [])
     status, _, told = euphoria(*words, "out", cwd=tmp_path)
     assert status == 2 and "nobody reads" in told and (tmp_path / "out" / file).exists()

@@ -174,11 +174,10 @@ def _check_commands(euphoria: Path, folder: Path) -> None:
     small = ("--games", 40, "--max-turns", 40)
     assert "1 x weights" in call("evaluate", "--agent", "random", "--against", "weights", *small, "--processes", 1)
     call("tournament", "--agents", "my_agents:Mine", "random", "--out", "ladder", *small, "--processes", 2)
-    assert {"plot.png", "results.json"} <= {file.name for file in (folder / "ladder").iterdir()}
+    assert {"table.md", "results.json"} <= {file.name for file in (folder / "ladder").iterdir()}
     assert "turns and" in call("replay", GOLDEN[0], "--every", "end")
-    tiny = ("--quick", "--groups", "batch", "vector", "--players", 2, "--sizes", 1, "--seconds", 0.001, "--repeats", 1)
+    tiny = ("--groups", "batch", "vector", "--players", 2, "--sizes", 1, "--seconds", 0.001, "--repeats", 1)
     assert "batch, mask" in call("speed", *tiny, "--json", "a.json")
-    assert "1.00" in call("speed", "compare", "a.json", "a.json")
     failed = subprocess.run([str(euphoria), "train"], cwd=folder, env=_environment(), capture_output=True, text=True)
     assert (failed.returncode, failed.stderr) == (2, "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n")
 

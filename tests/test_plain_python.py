@@ -22,7 +22,7 @@ def _run(*command: str, **environment: str) -> list[str]:
 
 
 def test_plain_python_plays_the_same() -> None:
-    lines = _run("-W", "error", "-m", "tests.tools.walk", "--decisions", "200", NUMBA_DISABLE_JIT="1")
+    lines = _run("-W", "error", "-m", "tests.tools.walk", "200", NUMBA_DISABLE_JIT="1")
     assert lines == list(walk(decisions=200))
 
 
@@ -34,7 +34,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.long
 def test_no_index_is_out_of_bounds(checked: dict[str, str]) -> None:
-    assert _run("-m", "tests.tools.walk", "--decisions", "200", **checked) == list(walk(decisions=200))
+    assert _run("-m", "tests.tools.walk", "200", **checked) == list(walk(decisions=200))
 
 
 @pytest.mark.long

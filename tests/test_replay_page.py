@@ -134,8 +134,6 @@ def test_the_command_writes_the_page(files: Path, game: Replayed, monkeypatch: p
     called(monkeypatch, "game.record", "--html", "page.html", "--analysis", "analysis.jsonl")
     held = data(Path("page.html").read_text())
     assert held["seat"] == MOVERS and held["entries"] == saved_entries(Path("analysis.jsonl"), game.to_record(), game)
-    Path("torn.jsonl").write_text(Path("analysis.jsonl").read_text()[:-9])
-    assert len(saved_entries(Path("torn.jsonl"), game.to_record(), game)) == len(held["entries"]) - 1
 
 
 @pytest.mark.parametrize(

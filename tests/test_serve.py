@@ -516,7 +516,8 @@ def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[
 def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
     emptied(small)
     one, other = (
-        small.inside(lambda: small.registry.open(Session(Rules(num_players=2), [Seat("A"), Seat("B")]), 0))[0] for _ in range(2)
+        small.inside(lambda: small.registry.open(Session.of(Game(Rules(num_players=2)), [Seat("A"), Seat("B")]), 0))[0]
+        for _ in range(2)
     )
     with ExitStack() as stack:
         listen = lambda name, client="127.0.0.1": stack.enter_context(listening(small, name, client))  # noqa: E731

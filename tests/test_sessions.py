@@ -24,7 +24,9 @@ def table(num_players: int = 2, seed: int = 1, specs: dict[int, str] | None = No
     """A table of people, with agents on some seats."""
     seats = [Seat(PEOPLE[k].name, (specs or {}).get(k)) for k in range(num_players)]
     rules = Rules(num_players=num_players, **more.pop("rules", {}))
-    return Session(rules, seats, seed, **more)
+    session = Session.of(Game(rules, seed), seats, **more)
+    session.check_agents()
+    return session
 
 
 def of(game: Game, practice: bool = False) -> Session:
@@ -101,15 +103,12 @@ def test_moves_are_checked_by_version_seat_and_rules() -> None:
     assert session.version == 1 and session.decisions == 1
 
 
-@pytest.mark.parametrize("name", ["", "  ", "a" * 41, "two\nlines", "\x1b[31mred", 3, None])
-def test_no_such_name(name: Any) -> None:
-    with pytest.raises(ValueError, match="a name is a text"):
-        Seat(name)
-
-
 def test_seats_that_do_not_fit() -> None:
+    for name in ("", "  ", "a" * 41, "two\nlines", "\x1b[31mred", 3, None):
+        with pytest.raises(ValueError, match="a name is a text"):
+            Seat(name)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a game of 2 needs as many seats, not 3"):
-        Session(Rules(num_players=2), PEOPLE[:3])
+        Session.of(Game(Rules(num_players=2)), PEOPLE[:3])
     for spec in ("ppo:some/path", "os:system", "nobody"):
         with pytest.raises(ValueError, match="not built in, or names a file"):
             table(specs={1: spec})
@@ -164,29 +163,17 @@ def test_choices_that_nobody_saw_are_not_told() -> None:
     assert hidden > 100
 
 
-def test_a_recruit_chosen_in_the_setup_is_told_to_nobody_else() -> None:
-    session = table(3)
-    names = [move.text for move in session.moves(0)]
-    session.play(0, session.moves(0)[1].action)
-    name = session.seats[0].name
-    card = names[1].removeprefix("Choose ").partition(" the ")[0]
-    assert session.log(0)[0].endswith(f"; you keep {card}")
-    assert all(session.log(seat)[0].endswith(f"; {name} keeps 1 recruit") for seat in (1, 2, None))
-
-
 def test_events_stand_beside_the_log() -> None:
     session = go_on(table(3), random.Random(4), lambda session: session.decisions >= 80)
     for seat in (None, 1):
         events = session.events(seat)
-        assert len(events) == session.decisions and sum(map(bool, events)) > 60
-        assert events[30:] == session.events(seat, 30)
+        assert len(events) == session.decisions and events[30:] == session.events(seat, 30)
         told = [event for after in events for event in after]
-        assert told == session.game_at(None).events_for(seat)[-len(told) :]
-    placed = [k for k in range(session.decisions) if any(event.kind == EventKind.PLACED for event in session.events(None, k)[0])]
+        assert told and told == session.game_at().events_for(seat)[-len(told) :]
     last = session.last_decision(1)
-    assert last is not None
-    moved = {SPACES[e.a] for k in placed if k > last for e in session.events(None, k)[0] if e.kind == EventKind.PLACED}
-    assert moved <= session.changed(1) and session.changed(1, last + 1) == set()
+    assert last is not None and session.changed(1, last + 1) == set()
+    placed = {SPACES[e.a] for after in session.events(None, last + 1) for e in after if e.kind == EventKind.PLACED}
+    assert placed <= session.changed(1)
 
 
 def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
@@ -205,22 +192,6 @@ def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
         if found > 20:
             return
     raise AssertionError("no series has more than one answer")
-
-
-def test_an_offer_is_made_at_once_or_not_at_all() -> None:
-    position = {
-        "rules": {"num_players": 3, "trading": True},
-        "players": [{"goods": {"energy": 2, "gold": 1}}, {"goods": {"water": 2, "clay": 1}}, {}],
-    }
-    session = of(Game.from_dict(position))
-    offer = ["trade +1", "give energy", "give energy", "ask water", "ask clay", "offer"]
-    session.clone().play_together(0, offer, session.version)
-    one = of(Game.from_dict({**position, "players": [{"goods": {"gold": 1}}, {"goods": {"water": 1}}, {}]}))
-    one.play_together(0, ["trade +1", "give gold", "ask water", "offer"], one.version)  # the rules make all of it but the first
-    assert one.player == 1
-    for wrong in (["give stone", "ask clay"], ["give gold", "ask bat"]):
-        with pytest.raises(ValueError, match="this offer cannot be made"):
-            session.clone().play_together(0, ["trade +1", *wrong, "offer"], session.version)
 
 
 def test_a_hint_knows_what_the_seat_knows() -> None:
@@ -308,41 +279,26 @@ def test_what_cannot_be_unseen(move: str, may: bool) -> None:
 def test_what_was_said_in_a_trade_stays_said() -> None:
     players = [{"goods": {"food": 2, "gold": 1}, "workers": [2]}, {"goods": {"gold": 3, "clay": 1}, "workers": [3]}]
     session = of(Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players}))
-    session.play(0, "trade +1")
-    assert session.can_undo(0)
-    for move in ("give food", "ask gold", "offer"):
-        session.play(0, move)
-        assert not session.can_undo(0)
-    session.play(1, "refuse")
-    assert not session.can_undo(0) and not session.can_undo(1)
+    for seat, move in enumerate(["trade +1", "give food", "ask gold", "offer", "refuse"]):
+        session.play(seat // 4, move)
+        assert session.can_undo(0) is (move == "trade +1") and not session.can_undo(1)
 
 
-def test_in_practice_everything_can_be_taken_back() -> None:
-    session = go_on(table(3, specs={1: "greedy", 2: "weights"}, practice=True), random.Random(2))
-    record, versions = session.record(), [session.version]
-    while session.can_undo(0):
-        session.undo(0)
-        versions.append(session.version)
-        assert session.player == 0 and not session.over
-    assert session.decisions == 0 and versions == sorted(set(versions)) and len(versions) > 20
-    assert not session.can_undo(1) and session.record() != record
-
-
-def test_after_taking_back_the_same_moves_give_the_same_game() -> None:
+def test_in_practice_everything_can_be_taken_back_and_the_same_moves_give_the_same_game() -> None:
     """Agents are asked by the game's seed and the decision's number, whatever was tried before."""
     session = table(2, specs={1: "mcts:20:greedy"}, practice=True)
     go_on(session, random.Random(3), until=lambda s: s.decisions > 60 and s.player == 0)
-    record, mine = session.record(), moves_of(session, 0)
-    while session.decisions > 20:
+    record, mine, versions = session.record(), moves_of(session, 0), [session.version]
+    while session.can_undo(0):
         session.undo(0)
-    for other in range(3):  # something else, and back
-        session.play(0, session.moves(0)[other % len(session.moves(0))].action)
-        session.undo(0)
-    left = mine[len(moves_of(session, 0)) :]
+        versions.append(session.version)
+    assert session.decisions == 0 and versions == sorted(set(versions)) and not session.can_undo(1)
+    session.play(0, session.moves(0)[-1].action)  # something else, and back
+    session.undo(0)
     while session.record() != record:
         if not agent_turn(session):
-            session.play(0, left.pop(0))
-    assert not left
+            session.play(0, mine.pop(0))
+    assert not mine
 
 
 FAULTY = """
@@ -392,7 +348,9 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
         assert session.to_dict() == before
     session.hand_over(0, "weights")
     assert session.version == 1 and agent_turn(session) and session.seats[0] == Seat("Ann", "weights")
+    assert session.view().asked.startswith("Ann must")
     session.hand_over(0, None, "Zoe")
+    assert session.view().asked.startswith("Zoe must")
     assert not agent_turn(session) and session.seats[0] == Seat("Zoe")
 
 
@@ -400,11 +358,9 @@ def test_a_hint_of_a_failing_agent(faulty: Agents) -> None:
     session = table(2, agents=faulty)
     with pytest.raises(PlayerFailed, match="failed: an error"):
         session.hint(0, "faulty_at_the_table:NotANumber")
-    assert [thought["prior"] for thought in session.hint(0, "faulty_at_the_table:Raises")["moves"]].count(None) > 1
-    with pytest.raises(WrongSeat):
-        session.hint(1, "ppo")
-    with pytest.raises(ValueError, match="not built in"):
-        session.hint(0, "faulty_at_the_table:Other")
+    for seat, spec, error in ((1, "ppo", WrongSeat), (0, "faulty_at_the_table:Other", ValueError)):
+        with pytest.raises(error, match="seat 0 must decide|not built in"):
+            session.hint(seat, spec)
 
 
 def test_handing_over_to_nobody() -> None:
@@ -415,7 +371,7 @@ def test_handing_over_to_nobody() -> None:
     assert session.version == 0 and session.seats == tuple(PEOPLE[:2])
 
 
-@pytest.mark.parametrize("decisions", [0, 1, 7, 60, 10**6])
+@pytest.mark.parametrize("decisions", [0, 7, 60, 10**6])
 def test_saved_and_loaded_it_goes_on_identically(tmp_path: Path, decisions: int) -> None:
     session = table(3, 5, {1: "mcts:20:greedy", 2: "ppo"}, practice=True)
     go_on(session, random.Random(4), until=lambda s: s.decisions >= decisions)
@@ -471,11 +427,9 @@ def test_a_damaged_file_is_refused(tmp_path: Path, change: Callable[[Any], Any],
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_saved_game(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "game.json"
-    file.write_bytes(content)
-    for path in (file, tmp_path / "nothing", tmp_path):
-        with pytest.raises(ValueError, match=str(tmp_path)):
-            load_game(path)
+    (tmp_path / "game.json").write_bytes(content)
+    with pytest.raises(ValueError, match=str(tmp_path)):
+        load_game(tmp_path / "game.json")
 
 
 def test_a_file_runs_no_code_unless_allowed(tmp_path: Path, faulty: Agents) -> None:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import importlib.util
 import inspect
 import itertools
 import os
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from euphoria_agents.error_text import BAD_INPUT, full_text, one_line, print_everything
-from euphoria_agents.files import check_writable, overlap, same_file
+from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 
 T = TypeVar("T")
@@ -26,17 +25,16 @@ TRACEBACK = "--traceback"
 # ----------------------------------------------------------------------------------------------------------- the dataclass
 
 
-def option(default: Any, help: str, unless: str = "", flag: str = "", **argument: Any) -> Any:
+def option(default: Any, help: str, flag: str = "", **argument: Any) -> Any:
     """Returns a field that is an option of the command line; each object gets its own copy of a list.
 
     Args:
         default: its value by default.
         help: the help text.
-        unless: another option; if it is given, the file that this one names is neither read nor written.
         flag: the name on the command line; by default that of the field.
         argument: keyword arguments of argparse's `add_argument`, which replace those that follow from the type.
     """
-    metadata = {"help": help, "argument": argument, "unless": unless, "flag": flag}
+    metadata = {"help": help, "argument": argument, "flag": flag}
     if isinstance(default, list):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -45,7 +43,7 @@ def option(default: Any, help: str, unless: str = "", flag: str = "", **argument
 def positional(help: str, **default: Any) -> Any:
     """Returns a field that the command line gives by its position; with a `default` it may be left out."""
     argument = {"nargs": "?"} if default else {}
-    return dataclasses.field(metadata={"help": help, "argument": argument, "positional": True}, **default)
+    return dataclasses.field(metadata={"help": help, "argument": {"metavar": None, **argument}, "positional": True}, **default)
 
 
 def rules_options(**defaults: Any) -> Any:
@@ -71,10 +69,6 @@ class Parser(argparse.ArgumentParser):
         """
         raise ValueError(f"{message} ({self.prog} --help lists the options)")
 
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Prints a message; argparse itself ignores that the output cannot be written."""
-        print(message, end="", file=file)
-
 
 def parse_options(options: type[T], program: str | None = None, arguments: list[str] | None = None) -> T:
     """Reads the options of a dataclass, whose docstring describes the command.
@@ -87,16 +81,18 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     Raises:
         ValueError: an option is unknown, is missing or has no such value, or an output would replace what is read.
     """
-    parser = Parser(program, description=inspect.getdoc(options), formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = Parser(program, description=inspect.getdoc(options))
     hints, rules = typing.get_type_hints(options), dict[str, list[str]]()
     for field in dataclasses.fields(options):  # type: ignore[arg-type]
         if "rules" in field.metadata:
             rules[field.name] = _add_rules(parser, field.metadata["rules"])
         else:
-            _add(parser, field, hints[field.name])
-    parser.add_argument(TRACEBACK, action="store_true", default=argparse.SUPPRESS, help="show where an error came from")
+            default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+            argument = field.metadata["argument"] | ({} if "positional" in field.metadata else {"dest": field.name})
+            _add(parser, _flag(field), hints[field.name], field.metadata["help"], default, **argument)
+    parser.add_argument(TRACEBACK, action="store_true", help="show where an error came from")
     found = vars(parser.parse_args(arguments))
-    found.pop("traceback", None)  # `command` looks for it
+    found.pop("traceback")  # `command` looks for it
     for name, keys in rules.items():
         found[name] = {key: found.pop(key) for key in keys if key in found}
     chosen = options(**found)
@@ -104,33 +100,33 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     return chosen
 
 
-def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: Any) -> None:
-    """Adds the argument of a field; one that is None by default shows no default."""
-    argument = _by_type(hint)
-    if "positional" in field.metadata or "choices" in field.metadata["argument"]:
-        argument.pop("metavar")  # argparse shows the name, or the choices
-    argument |= {"help": field.metadata["help"], **field.metadata["argument"]}
+def _flag(field: dataclasses.Field[Any]) -> str:
+    """Returns the name of a field on the command line."""
     if "positional" in field.metadata:
-        optional = field.default is not dataclasses.MISSING  # argparse would read a suppressed default as a value
-        parser.add_argument(field.name, default=field.default if optional else argparse.SUPPRESS, **argument)
-        return
-    default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-    parser.add_argument(_flag(field), dest=field.name, default=argparse.SUPPRESS if default is None else default, **argument)
+        return field.name
+    return field.metadata.get("flag") or "--" + field.name.replace("_", "-")
 
 
 def _add_rules(parser: argparse.ArgumentParser, defaults: dict[str, Any]) -> list[str]:
-    """Adds the options of a game and returns their names; those that are not given stay unset."""
+    """Adds the options of a game and returns their names."""
     from euphoria_env.rules import OPTIONS, Rules  # imports much, which the help of other commands does not need
 
     names = [name for name in OPTIONS if name != "num_players"]
     group = parser.add_argument_group("options of the game")
     for name in names:
         rule, default = OPTIONS[name], defaults.get(name, getattr(Rules(), name))
-        argument = _by_type({bool: bool, tuple: list[str], int: int}[rule.kind])
-        argument |= {"type": _int_or_none, "metavar": "INT|none"} if rule.kind is int and rule.none else {}
-        help = rule.help if default is None else f"{rule.help} (default: {default})"
-        group.add_argument("--" + name.replace("_", "-"), default=argparse.SUPPRESS, help=help, **argument)
+        argument = {"type": _int_or_none, "metavar": "INT|none"} if rule.kind is int and rule.none else {}
+        kind = {bool: bool, tuple: list[str], int: int}[rule.kind]
+        _add(group, "--" + name.replace("_", "-"), kind, rule.help, default, **argument)
     return names
+
+
+def _add(parser: Any, flag: str, hint: Any, help: str, default: Any, **argument: Any) -> None:
+    """Adds an argument, which stays unset if it is not given; the help shows its default, unless it is None or empty."""
+    if default not in (None, [], dataclasses.MISSING):
+        help = f"{help} (default: {' '.join(map(str, default)) if isinstance(default, list) else default})"
+    unset = default if "nargs" in argument else argparse.SUPPRESS  # argparse would read it as the value of a positional
+    parser.add_argument(flag, **{"default": unset, "help": help, **_by_type(hint), **argument})
 
 
 def _by_type(hint: Any) -> dict[str, Any]:
@@ -150,13 +146,6 @@ def _int_or_none(text: str) -> int | None:
 
 
 _int_or_none.__name__ = "int or none"  # as argparse calls it in an error
-
-
-def _flag(field: dataclasses.Field[Any]) -> str:
-    """Returns the name of a field on the command line."""
-    if "positional" in field.metadata:
-        return field.name
-    return field.metadata.get("flag") or "--" + field.name.replace("_", "-")
 
 
 # --------------------------------------------------------------------------------------------------------- files and folders
@@ -184,58 +173,28 @@ def written(text: str) -> Path:
     return Path(text)
 
 
-def written_folder(text: str) -> Path:
-    """Reads the name of a folder in which files will be written.
-
-    Raises:
-        argparse.ArgumentTypeError: the name is empty.
-    """
-    return path(text)
-
-
 def _check_outputs(chosen: Any) -> None:
-    """Refuses an output that is, holds or lies in what another option reads, and two outputs that are one file.
+    """Refuses an output that is a file which another option reads.
 
     Raises:
         ValueError: names both options.
     """
-    reads, outputs, files = list[tuple[str, Path]](), list[tuple[str, Path]](), list[tuple[str, Path]]()
+    reads, outputs = list[tuple[str, str]](), list[tuple[str, str]]()
     for field in dataclasses.fields(chosen):
         kind = field.metadata.get("argument", {}).get("type")
-        if getattr(chosen, field.metadata.get("unless") or "", None) is None:
-            found = [(_flag(field), one) for one in _paths_in(getattr(chosen, field.name))]
-            (outputs if kind in (written, written_folder) else reads).extend(found)
-            files += found if kind is written else []
+        found = ((_flag(field), file) for file in _files_in(getattr(chosen, field.name)))
+        (outputs if kind is written else reads).extend(found)
     for (name, output), (other, read) in itertools.product(outputs, reads):
-        if overlap(output, read):
+        if os.path.samefile(output, read):
             raise ValueError(f"{name} {output} would replace what {other} reads, {read}: choose another")
-    for (name, first), (other, second) in itertools.combinations(files, 2):
-        if same_file(first, second):
-            raise ValueError(f"{name} and {other} are one file, {second}: choose another")
 
 
-def _paths_in(value: Any) -> list[Path]:
-    """Returns the files and folders that the value of an option may name: a path, or those in the spec of an agent."""
-    if isinstance(value, Path):
-        return [value]
-    if isinstance(value, list):
-        return [one for part in value for one in _paths_in(part)]
-    if not isinstance(value, str):
-        return []
-    ends = [value, *(value[k + 1 :] for k, character in enumerate(value) if character in ":=")]
-    return [Path(end) for end in ends if os.path.isfile(end)] + (_modules_in(value) if ":" in value else [])
-
-
-def _modules_in(spec: str) -> list[Path]:
-    """Returns the file, or the folder of the package, that defines an agent; it may lie in the working folder."""
-    name = spec.partition(":")[0].partition(".")[0]
-    if not name.isidentifier():
-        return []
-    found = [file for file in (Path(f"{name}.py"), Path(name, "__init__.py")) if file.exists()]
-    with contextlib.suppress(ImportError, ValueError):
-        module = importlib.util.find_spec(name)
-        found += [Path(module.origin)] if module and module.has_location and module.origin else []
-    return [file.parent if file.name == "__init__.py" else file for file in found]
+def _files_in(value: Any) -> Iterator[str]:
+    """Yields the files that the value of an option names: a path, or those in the spec of an agent."""
+    for one in value if isinstance(value, list) else [value]:
+        text = str(one) if isinstance(one, str | Path) else ""
+        ends = [text, *(text[k + 1 :] for k, character in enumerate(text) if character in ":=")]
+        yield from filter(os.path.isfile, ends)
 
 
 # ------------------------------------------------------------------------------------------------------------ errors

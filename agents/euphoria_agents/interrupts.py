@@ -25,23 +25,6 @@ def _stop(*_: object) -> None:
 
 
 @contextmanager
-def terminations_are_interrupts() -> Iterator[None]:
-    """Makes SIGTERM interrupt a command as Ctrl-C does, so that it can still print its results; works in the main thread only."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, handler)
-
-
-@contextmanager
 def interrupts_heeded() -> Iterator[threading.Event]:
     """Yields an event that is set by an interrupt, since libraries turn one into other errors while they are imported.
 

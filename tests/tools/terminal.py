@@ -1,120 +1,83 @@
-"""A command in a pseudo-terminal: what it writes, and what is typed there."""
+"""`euphoria play` in a thread, with a terminal in memory: what it writes, and what is typed there."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import select
-import signal
-import struct
 import sys
-import termios
-import traceback
-import warnings
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import NoReturn
+import threading
+from queue import SimpleQueue
 
-from euphoria_agents.__main__ import main
-from tests.tools.forking import become_a_parent
+import pytest
 
-PATHS = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in (".", "agents"))
-PROMPT = re.compile(r"(^|\n)(\d+/\d+)?> $|[.)?:] $")
+from euphoria_agents.commands.play import run
+from euphoria_agents.commands.shared_arguments import TableOptions
+from euphoria_agents.dataclass_arguments import parse_options
 
 
 class Terminal:
-    """`euphoria` with these words, in a terminal and a process of its own.
+    """`euphoria play` with these words; the game reads from this object and writes to it.
 
-    Args:
-        words: the command line.
-        columns: how wide the terminal is.
-        folder: where it runs.
-        environment: what is set beside what is usual.
+    Attributes:
+        written: all that the game wrote, and what was typed.
+        first: what it wrote before it asked for the first time.
+        error: what ended the game; None: it was left, or is over.
     """
 
-    def __init__(self, words: Sequence[object], columns: int, folder: Path, environment: Mapping[str, str] | None = None) -> None:
-        self.written = ""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, none of which works on what follows
-            self._pid, self._end = pty.fork()
-        if self._pid == 0:
-            # Set before anything is asked, and unnoticed: readline asks again in a terminal that has changed its size.
-            signal.signal(signal.SIGWINCH, signal.SIG_IGN)
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            _become([*map(str, words)], folder, environment or {})
+    def __init__(self, words: str) -> None:
+        self.written, self.error = "", None
+        self._read = 0
+        self._typed, self._asked = SimpleQueue[str | BaseException](), SimpleQueue[bool]()
+        options = parse_options(TableOptions, "euphoria play", words.split())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", self)
+            patch.setattr(sys, "stdout", self)
+            self._thread = threading.Thread(target=self._play, args=[options], daemon=True)
+            self._thread.start()
+            self.first = self._answer()
 
-    def type(self, line: str, end: str = "\n") -> str:
-        """Types a line, and gives what is written until the next prompt."""
-        self.send(line + end)
-        return self.until_prompt()
+    def _play(self, options: TableOptions) -> None:
+        try:
+            run(options)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self._asked.put(False)
 
-    def send(self, keys: str) -> None:
-        """Presses keys."""
-        os.write(self._end, keys.encode())
+    def _answer(self) -> str:
+        self._asked.get(timeout=120)
+        text, self._read = plain(self.written[self._read :]), len(self.written)
+        return text
 
-    def until_prompt(self) -> str:
-        """The output until something is asked, or until the end."""
-        return self.until(PROMPT)
-
-    def until(self, pattern: str | re.Pattern[str]) -> str:
-        """The output until it matches, or until the end."""
-        text = ""
-        while True:
-            ready, _, _ = select.select([self._end], [], [], 0.03)
-            if not ready:
-                if re.search(pattern, plain(text)):
-                    break
-                continue
-            try:
-                piece = os.read(self._end, 65536).decode(errors="replace")
-            except OSError:  # it has ended
-                piece = ""
-            if not piece:
-                break
-            text += piece
-        self.written += text
-        return plain(text)
-
-    def status(self) -> int:
-        """The exit status; negative: the signal that ended it."""
-        self.until(r"(?!)")
-        _, how = os.waitpid(self._pid, 0)
-        self._pid = 0
-        return os.waitstatus_to_exitcode(how)
+    def type(self, line: str | BaseException) -> str:
+        """Types a line, or raises an error where one is read; what is written until the next prompt, or the end."""
+        self._typed.put(line if isinstance(line, BaseException) else f"{line}\n")
+        return self._answer()
 
     def close(self) -> None:
-        """Ends it, wherever it is."""
-        if self._pid:
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
-        os.close(self._end)
+        """Ends the input."""
+        while self._thread.is_alive():
+            self._typed.put("")
+            self._thread.join(0.1)
 
+    def isatty(self) -> bool:
+        return True
 
-def _become(words: list[str], folder: Path, environment: Mapping[str, str]) -> NoReturn:
-    """Makes `euphoria` of this process, whose parent has imported all of it."""
-    status = 1
-    try:
-        become_a_parent()
-        os.chdir(folder)
-        for name in ("NO_COLOR", "COLUMNS", "LINES"):
-            os.environ.pop(name, None)
-        os.environ.update({"TERM": "xterm-256color", "PYTHONPATH": PATHS, "INPUTRC": "/dev/null", **environment})
-        sys.argv, sys.path[:0] = ["euphoria", *words], [str(folder)]
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        main()
-        status = 0
-    except SystemExit as ended:
-        status = int(ended.code or 0)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        os._exit(status)
+    def flush(self) -> None:
+        pass
+
+    def write(self, text: str) -> int:
+        self.written += text
+        return len(text)
+
+    def readline(self) -> str:
+        self._asked.put(True)
+        typed = self._typed.get()
+        if isinstance(typed, BaseException):
+            raise typed
+        self.written += typed
+        return typed
 
 
 def plain(text: str) -> str:
-    """The output without colours and carriage returns."""
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r", "")
+    """The output without colours."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)

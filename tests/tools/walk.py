@@ -1,13 +1,13 @@
-"""Plays seeded games and prints what becomes of them: a line for every few decisions, to compare builds of the engine.
+"""Plays seeded games and prints a line for every few decisions, to compare builds of the engine.
 
-`python -m tests.tools.walk` prints the lines of this interpreter; NUMBA_DISABLE_JIT and NUMBA_BOUNDSCHECK choose the build.
+`python -m tests.tools.walk DECISIONS` prints the lines of this build, as NUMBA_DISABLE_JIT and NUMBA_BOUNDSCHECK choose it.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import random
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,24 +17,26 @@ from euphoria_env.engine.rewards import REWARD_NAMES
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
 
+EVERY = 10  # decisions between two lines
 
-def walk(decisions: int = 300, every: int = 10, positions: int = 40) -> Iterator[str]:
-    """The lines of everything: games of all rules, games from random positions, and batches."""
+
+def walk(decisions: int = 300) -> Iterator[str]:
+    """Yields the lines of games of all rules, of games from random positions, and of batches; `decisions`: of a game."""
     for number, rules in enumerate(all_rules()):
         for policy in (random_move, prefer):
-            yield from _game(f"{number} {policy.__name__}", Game(rules, seed=number), policy, decisions, every)
+            yield from _game(f"{number} {policy.__name__}", Game(rules, seed=number), policy, decisions)
     rng = random.Random(7)
-    for number in range(positions):
+    for number in range(40):
         game = Game.from_dict({**any_position(rng), "seed": number})
-        yield from _game(f"position {number}", game, random_move, 40, every)
+        yield from _game(f"position {number}", game, random_move, 40)
     for rules in (Rules(num_players=2, max_turns=40), Rules(num_players=5, trading=True, recruit_draft=True, max_turns=30)):
         yield from _batch(rules)
 
 
-def _game(name: str, game: Game, policy, decisions: int, every: int) -> Iterator[str]:
+def _game(name: str, game: Game, policy, decisions: int) -> Iterator[str]:
     rng = random.Random(name)
     for k in range(decisions):
-        if k % every == 0:
+        if k % EVERY == 0:
             yield f"{name} {k} {game.fingerprint()} {_seen(game)}"
         if not game.legal():
             break
@@ -64,9 +66,5 @@ def _batch(rules: Rules) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--decisions", type=int, default=300, help="of each game")
-    parser.add_argument("--every", type=int, default=10, help="decisions between two lines")
-    parser.add_argument("--positions", type=int, default=40, help="random positions to start from")
-    for text in walk(**vars(parser.parse_args())):
+    for text in walk(*map(int, sys.argv[1:])):
         print(text)

@@ -41,7 +41,7 @@ COMMANDS = {
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
     "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions", compiled=False),
     "analyse": Subcommand("have an agent judge every decision of a recorded game", f"{ARGUMENTS}:AnalyseOptions"),
-    "speed": Subcommand("measure the speed of every layer", "euphoria_agents.speed.settings:SpeedOptions"),
+    "speed": Subcommand("measure the speed of every layer", f"{ARGUMENTS}:SpeedOptions"),
     "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs="", compiled=False),
 }
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 
 from euphoria_agents.commands.replay import checked_record
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
-from euphoria_agents.files import read_text, write_figure
+from euphoria_agents.files import read_text
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.play.study.decision_analysis import best_of
 from euphoria_agents.play.study.game_analysis import Analysis, Entry
@@ -24,7 +23,7 @@ PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column(
 
 
 def run(options: AnalyseOptions) -> None:
-    """Makes the analysis, prints the results, and draws it.
+    """Makes the analysis, writes it, and prints the results.
 
     Raises:
         ValueError: the record or an option is wrong.
@@ -35,15 +34,12 @@ def run(options: AnalyseOptions) -> None:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
     text = read_text(options.record)
     checked_record(options.record, text)
-    analysis = Analysis(text, options.agent, options.seed)
-    entries = []
+    analysis, entries = Analysis(text, options.agent, options.seed), list[Entry]()
     with Progress(console, "judging", "decisions", analysis.decisions) as progress:
-        every = analysis.in_file(options.out, options.processes) if options.out else analysis.entries(0, options.processes)
-        for entry in every:
+        judged = analysis.in_file(options.out, options.processes) if options.out else analysis.entries(0, options.processes)
+        for entry in judged:
             entries.append(entry)
             progress.advance()
-    if options.plot:
-        write_figure(options.plot, plot(entries, analysis.players, options.threshold))
     if all(entry["regret"] is None and entry["values"] is None for entry in entries):
         console.print(f"{options.agent} gives moves no values: it finds neither mistakes nor luck", soft_wrap=True)
     for report in reports(entries, analysis.players, options.threshold):
@@ -51,13 +47,12 @@ def run(options: AnalyseOptions) -> None:
 
 
 def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
-    """The worst mistakes, the players, and what caused their luck."""
+    """Returns the tables of the worst mistakes and of the players."""
     wrong = mistakes(entries, threshold)
     worst = [
         [str(e["ply"]), str(e["player"]), NAMES[e["played"]], NAMES[best_of(e["moves"])[0]], f"{e['regret']:.1%}"]
         for e in wrong[:SHOWN]
     ]
-    summaries = summarise(entries, players, threshold)
     lines = [
         [
             str(one.player),
@@ -66,41 +61,7 @@ def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Re
             "" if one.mean_regret is None else str(one.mistakes),
             "" if one.luck is None else f"{one.luck:+.1%}",
         ]
-        for one in summaries
+        for one in summarise(entries, players, threshold)
     ]
-    causes = sorted({what for one in summaries for what in one.luck_by_cause})
-    lucks = [[what, *(f"{one.luck_by_cause.get(what, 0):+.1%}" for one in summaries)] for what in causes]
-    seats = tuple(Column(f"player {one.player}") for one in summaries)
     title = f"{len(wrong)} mistakes, which cost more than {threshold:.1%}" + f"; the worst {SHOWN}" * (len(wrong) > SHOWN)
-    return [
-        *([ResultTable(title, MISTAKES, worst)] if wrong else []),
-        ResultTable("players", PLAYERS, lines),
-        *([ResultTable("luck by what was drawn or rolled", (Column("cause", NAME), *seats), lucks)] if lucks else []),
-    ]
-
-
-def plot(entries: Sequence[Entry], players: int, threshold: float) -> Any:
-    """The chances of the seats over the game, and the regret of each decision."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 6), dpi=110, layout="constrained")
-    chances, regrets = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-    known = [entry for entry in entries if entry["values"] is not None]
-    for player in range(players):
-        style = {"color": f"C{player}", "label": f"player {player}"}
-        chances.plot(
-            [entry["ply"] for entry in known],
-            [entry["values"][player] for entry in known],
-            marker="os^Dv*"[player],
-            markevery=(player * 3, 18),
-            markersize=4,
-            linewidth=1.2,
-            **style,
-        )
-        own = [entry for entry in entries if entry["player"] == player and entry["regret"]]
-        regrets.bar([entry["ply"] for entry in own], [entry["regret"] for entry in own], width=1.0, **style)
-    regrets.axhline(threshold, color="grey", linewidth=0.8, linestyle="--")
-    chances.set(ylabel="chance to win, as the player to move sees it", ylim=(0, 1))
-    regrets.set(ylabel="regret", xlabel="decision")
-    chances.legend(fontsize="small", ncols=players)
-    return figure
+    return [*([ResultTable(title, MISTAKES, worst)] if wrong else []), ResultTable("players", PLAYERS, lines)]

@@ -42,11 +42,11 @@ def run(options: EvaluateOptions) -> None:
         for rules in rules_of(options)
         for opponent in dict.fromkeys(options.against)
     }
-    played = play_all(options, console, [chunk for chunks in matches.values() for chunk in chunks])
+    played = play_all(options, console, [unit for units in matches.values() for unit in units])
     reports: dict[int, ResultTable] = {}
     results: list[dict[str, Any]] = []
-    for (n, opponent), chunks in matches.items():
-        result = MatchResult.joined([played[chunk] for chunk in chunks])
+    for (n, opponent), units in matches.items():
+        result = MatchResult.joined([played[unit] for unit in units])
         report = reports.setdefault(n, match_report(f"{n} players; equally good ones would win {1 / n:.0%} each"))
         report.rows.append(match_row(options.agent, f"{n - 1} x {opponent}", result))
         about = {"agent": options.agent, "against": opponent, "players": n, "truncated": result.truncated}

@@ -1,4 +1,4 @@
-"""Shared by the commands that play matches: rules, playing, the columns of scores, and the files of results."""
+"""What the commands that play matches share: rules, playing, the columns of scores, and the files of results."""
 
 from __future__ import annotations
 
@@ -32,26 +32,22 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 
 @players_ended()
-def play_all(options: MatchOptions, console: Console, chunks: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
-    """Plays chunks and shows the progress; does not play again those whose results are in `options.out`."""
+def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
+    """Plays units of work and shows the progress; does not play again those whose results are in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
         folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
-    warm_up({spec: chunk.rules for chunk in chunks for spec in chunk.lineup})
-    finished = journal.finished(chunks)
-    to_play = sum(chunk.games for chunk in chunks if chunk not in finished)
+    warm_up({spec: unit.rules for unit in units for spec in unit.lineup})
+    finished = journal.finished(units)
+    to_play = sum(unit.games for unit in units if unit not in finished)
     console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
-    outdated = journal.outdated(chunks)
-    if outdated:
-        why = "there are of another version of the code or of an agent's files; they are played again"
-        console.print(f"{outdated:,} games {why}", soft_wrap=True)
-    with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
-        return play_units(chunks, journal, executor(options), progress.advance)
+    with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
+        return play_units(units, journal, executor(options), progress.advance)
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:
-    """Returns the function that plays the chunks: in processes, or on a Ray cluster."""
+    """Returns the function that plays the units: in processes, or on a Ray cluster."""
     if options.ray:
         from euphoria_agents.matches.ray_cluster import on_ray
 

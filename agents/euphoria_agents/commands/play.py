@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session, load_game
+from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.terminal import Screen, TerminalGame
 from euphoria_agents.registry import load
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
 
 PERSON, OPPONENT = "me", "ppo"
 
 
 def run(options: TableOptions) -> None:
-    """The command.
+    """Plays the game that the options describe.
 
     Raises:
         ValueError: an option is wrong, or the saved game is damaged.
@@ -21,27 +24,28 @@ def run(options: TableOptions) -> None:
     for spec in options.allow:
         load(spec)
     named = options.seats or []
-    agents = Agents([*options.allow, *(spec for spec in named if not _is_person(spec))])
-    if options.load is not None:
-        if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
-            raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
-        session = load_game(options.load, agents)
-    else:
-        seats = seats_of(named, options.players)
-        rules = Rules(num_players=len(seats), **options.game)
-        session = Session(rules, seats, options.seed, options.practice, agents)
-    TerminalGame(Screen(), session, agents, options.load).run()
+    with closing(Agents([*options.allow, *(spec for spec in named if not _is_person(spec))])) as agents:
+        if options.load is not None:
+            if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
+                raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
+            session = load_game(options.load, agents)
+        else:
+            seats = seats_of(named, options.players)
+            game = Game(Rules(num_players=len(seats), **options.game), options.seed)
+            session = Session.of(game, with_distinct_names(seats), options.practice, agents)
+            session.check_agents()
+        TerminalGame(Screen(), session, options.load).run()
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:
-    """The players by seat.
+    """Returns the players by seat.
 
     Args:
         named: "me", "me:NAME", or the spec of an agent, for each seat from the first on; none: one person.
         players: how many seats there are; None: as many as are named, at least 2.
 
     Raises:
-        ValueError: more seats are named than there are, or a name is none.
+        ValueError: more seats are named than there are, or a name is not allowed.
     """
     named = named or [PERSON]
     n = max(2, len(named)) if players is None else players

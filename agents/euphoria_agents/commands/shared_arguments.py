@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.dataclass_arguments import option, positional, rules_options, written, written_folder
+from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
 
 EVERY = ("decision", "turn", "end")
+SPEED_GROUPS = ("engine", "batch", "vector", "single", "game", "aec", "picture")
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -28,8 +29,8 @@ class MatchOptions(PlayOptions):
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "the least number of games of each agent in each match, at each number of players")
     seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
-    out: Path | None = option(None, "folder for results; finished games in it are not played again", type=written_folder)
-    records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`", type=written_folder)
+    out: Path | None = option(None, "folder for results; finished games in it are not played again")
+    records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
     game: dict[str, Any] = rules_options()
 
 
@@ -73,9 +74,7 @@ class CollectOptions(PlayOptions):
     games: int = option(1000, "number of games")
     seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
     reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
-    out: Path = option(
-        Path("runs/data"), "folder of the data set; finished parts are not played again", type=written_folder, metavar="FOLDER"
-    )
+    out: Path = option(Path("runs/data"), "folder of the data set; finished parts are not played again", metavar="FOLDER")
     game: dict[str, Any] = rules_options()
 
 
@@ -89,7 +88,7 @@ class BenchmarkOptions(PlayOptions):
 
     task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1 or partners-v1")
     agent: str = option("ppo", "the agent to judge, as for euphoria_agents.load")
-    out: Path = option(Path("runs/benchmark"), "folder of the result", "check", type=written_folder, metavar="FOLDER")
+    out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
     name: str | None = option(None, "the agent's name in the result; by default its spec")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
     check: Path | None = option(
@@ -128,8 +127,8 @@ class ReplayOptions:
     record: Path = positional("a file from --records of a tournament, or from game.to_record()")
     start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
     decision: int | None = option(None, "show decision N alone: the board before it, and the move", metavar="N")
-    every: str = option("turn", "when the board is printed; at the end it always is", choices=EVERY)
-    svg: Path | None = option(None, "also write each board that is shown as a picture", type=written_folder, metavar="FOLDER")
+    every: str = option("turn", "when the board is printed; at the end it always is", choices=EVERY, metavar=None)
+    svg: Path | None = option(None, "also write each board that is shown as a picture", metavar="FOLDER")
     html: Path | None = option(None, "write the game as one page, and show nothing here", type=written, metavar="FILE")
     analysis: Path | None = option(None, "the analysis of this game by euphoria analyse --out, for the page", metavar="FILE")
     view: str | None = option(
@@ -163,18 +162,32 @@ class AnalyseOptions:
     """Has an agent judge every decision of a recorded game: the best moves, the cost of mistakes, and luck.
 
     Regret is the value of the best move less that of the move played, as a chance to win; luck is the effect of dice and cards
-    on that chance. With --out the same command continues where an interrupted one stopped.
+    on that chance. `euphoria replay --html --analysis` draws the chances over the game.
     """
 
     record: Path = positional("a file from --records of a tournament, or from game.to_record()")
     agent: str = option("mcts:300:ppo", "the judge, as for euphoria_agents.load; regrets need one with values")
-    out: Path | None = option(
-        None, "file for the analysis, as JSON lines; finished decisions are not judged again", type=written, metavar="FILE"
-    )
+    out: Path | None = option(None, "file for the analysis, as JSON lines", type=written, metavar="FILE")
     seed: int = option(0, "equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
     threshold: float = option(0.06, "a larger regret is a mistake")
-    plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", type=written, metavar="FILE")
+
+
+@dataclasses.dataclass
+class SpeedOptions:
+    """Measures every layer of the environment: medians of several repeats of uniformly random play, in processor time.
+
+    Layers take turns, so that their ratios hold on a busy machine too; figures of different runs differ by its load. The medians
+    are printed at the end, or at Ctrl-C, which writes nothing.
+    """
+
+    groups: list[str] = option(list(SPEED_GROUPS), "which layers", choices=SPEED_GROUPS, metavar="NAME")
+    players: list[int] = option([4], "numbers of players, 2 to 6")
+    sizes: list[int] = option([1, 64, 1024], "numbers of games side by side")
+    seconds: float = option(0.2, "of each repeat")
+    repeats: int = option(5, "the number of repeats")
+    seed: int = option(0, "of games and moves")
+    json: Path | None = option(None, "write all figures, versions and the machine as JSON", type=written, metavar="FILE")
 
 
 @dataclasses.dataclass

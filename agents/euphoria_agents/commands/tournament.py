@@ -32,8 +32,8 @@ ALL = "all"  # the standings over all numbers of players
 def standings_by_players(played: dict[WorkUnit, MatchResult]) -> dict[str, list[Standing]]:
     """Returns the standings for each number of players, and over all of them if there are several."""
     groups: dict[str, dict[WorkUnit, MatchResult]] = {}
-    for chunk, result in played.items():
-        groups.setdefault(str(chunk.rules.num_players), {})[chunk] = result
+    for unit, result in played.items():
+        groups.setdefault(str(unit.rules.num_players), {})[unit] = result
     if len(groups) > 1:
         groups[ALL] = played
     return {name: standings(group) for name, group in groups.items()}
@@ -49,14 +49,14 @@ def report(name: str, table: list[Standing]) -> ResultTable:
     return ResultTable(title, [Column("agent", NAME), Column("rating\n±95 %"), *SCORE_COLUMNS, Column("ms", drop=2)], rows)
 
 
-def star_report(chunks: Iterable[WorkUnit], records: Path) -> ResultTable:
+def star_report(units: Iterable[WorkUnit], records: Path) -> ResultTable:
     """Returns the mean stars of each agent in a game, by what placed them, from the records of the games."""
     stars: dict[str, Counter[str]] = defaultdict(Counter)
     games = Counter[str]()
-    for chunk in chunks:
-        for k, name in enumerate(chunk.record_names()):
+    for unit in units:
+        for k, name in enumerate(unit.record_names()):
             for seat, placed in enumerate(stars_by_source(read_text(records / name))):
-                agent = chunk.lineup[(seat - k) % len(chunk.lineup)]
+                agent = unit.lineup[(seat - k) % len(unit.lineup)]
                 stars[agent].update(placed)
                 games[agent] += 1
     rows = [[agent, *(f"{placed[source] / games[agent]:.2f}" for source in STAR_SOURCES)] for agent, placed in stars.items()]
@@ -104,8 +104,8 @@ def _share(line: Standing, opponent: str) -> float | None:
 def run(options: TournamentOptions) -> None:
     """Plays the tournament, prints the standings, and writes the results."""
     console = Console(emoji=False, markup=False)
-    chunks = [chunk for rules in rules_of(options) for chunk in schedule(options.agents, rules, options.games, options.seed)]
-    played = play_all(options, console, chunks)
+    units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, options.seed)]
+    played = play_all(options, console, units)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
     if options.records:

@@ -6,10 +6,9 @@ The terminal (`play.terminal`) and the browser (`play.web`) share the session of
 from __future__ import annotations
 
 from euphoria_agents.play.agents import Agents
-from euphoria_agents.play.failures import PlayerFailed
-from euphoria_agents.play.saved_games import load_game, save_game
+from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
 from euphoria_agents.play.seats import AGENT_NAMES, Seat
-from euphoria_agents.play.session import CANNOT_UNDO, Session, Stale, WrongSeat
+from euphoria_agents.play.session import CANNOT_UNDO, Session, load_game, save_game
 
 __all__ = ["AGENT_NAMES", "CANNOT_UNDO", "PlayerFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]
 __all__ += ["load_game", "save_game"]

@@ -1,4 +1,4 @@
-"""The failure of an agent in a game, as everybody at the table may read it."""
+"""The errors of a session; that of an agent as everybody at the table may read it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from euphoria_agents.play.agents import Unavailable
 from euphoria_env import agent_protocol
 
 
+class WrongSeat(ValueError):
+    """Another seat must decide, or there is no such seat."""
+
+
+class Stale(ValueError):
+    """The game has changed since the version that was seen."""
+
+
 class PlayerFailed(agent_protocol.AgentFailed):
     """An agent raised an error, ended, took too long or gave no legal move; the game waits.
 
-    The text of an agent's error may reveal what only its seat may know (R19). The message leaves it out; the cause has it, for
-    a log.
+    The message leaves out the text of the agent's error, which may reveal what only its seat may know (R19); the cause has it.
 
     Attributes:
         seat: the seat that must decide.
@@ -26,7 +33,7 @@ class PlayerFailed(agent_protocol.AgentFailed):
 
 
 def _public(error: Exception) -> str:
-    """The public part of an agent's failure: its kind, if it is one of Python's, since names can reveal something too."""
+    """Returns what everybody may know of a failure: the kind of error, if it is one of Python's, since names can reveal much."""
     if isinstance(error, Unavailable):
         return "it is not available here"
     if isinstance(error, agent_protocol.TooSlow):

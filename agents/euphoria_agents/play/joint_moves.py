@@ -1,9 +1,9 @@
-"""Several single choices at once: the answers to a series (R18.2), and a whole offer of a trade (R15.2)."""
+"""All answers to a series of single choices (R18.2) at once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import dropwhile, islice, takewhile
 
@@ -12,9 +12,7 @@ from euphoria_env.board import ITEMS
 from euphoria_env.events import Event, EventKind
 
 MAX_WAYS = 200  # that are offered at once
-OFFER_MOVES = ("give", "ask", "offer")
 
-_ITEM_MOVES: dict[int, str] = {EventKind.OFFERED: "give", EventKind.WANTED: "ask"}
 _MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # kinds of events by which a series moves items
 
 
@@ -32,7 +30,7 @@ class Way:
 
 
 def ways_to_answer(game: Game) -> list[Way]:
-    """The ways to answer the series that is asked, at most `MAX_WAYS`; none if each takes a single answer."""
+    """Returns the ways to answer the series that is asked, at most `MAX_WAYS`; none if each takes a single answer."""
     found = list(islice(_ways(game, game.prompt), MAX_WAYS))
     return found if any(len(way.actions) > 1 for way in found) else []
 
@@ -48,22 +46,7 @@ def _ways(game: Game, asked: str, before: tuple[int, ...] = ()) -> Iterator[Way]
 
 
 def _moved(events: list[Event], player: int) -> dict[str, int]:
-    """The items that a series moved: the first ones of the player that move together."""
+    """Returns the items that a series moved: the first ones of the player that move together."""
     begun = dropwhile(lambda event: event.kind not in _MOVING or event.player != player, events)
     together = takewhile(lambda event: event.kind in _MOVING and event.player == player, begun)
     return dict(sum((Counter({ITEMS[event.a]: event.b}) for event in together), Counter()))
-
-
-def check_offer(moves: Iterable[str], events: Iterable[Event]) -> None:
-    """Checks that an offer has become what its moves say; the rules may add or leave out items (R18.1).
-
-    Raises:
-        ValueError: it has not.
-    """
-    wanted = Counter(move for move in moves if move.split()[0] in ("give", "ask"))
-    made = Counter[str]()
-    for event in events:
-        if event.kind in _ITEM_MOVES:
-            made[f"{_ITEM_MOVES[event.kind]} {ITEMS[event.a]}"] += event.b
-    if wanted and wanted != made:
-        raise ValueError("this offer cannot be made: items are missing, or the rules add others")

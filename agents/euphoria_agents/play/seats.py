@@ -1,4 +1,4 @@
-"""The players of the seats, whose names can be seen and be told apart."""
+"""The players of the seats, with names that can be seen and told apart."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"a name is a text of 1 to {MAX_NAME} characters in a line, not {as_key(self.name)}")
 
 
-def told_apart(seats: Sequence[Seat]) -> list[Seat]:
-    """The seats of a new game, with names in their normal form.
+def with_distinct_names(seats: Sequence[Seat]) -> list[Seat]:
+    """Returns the seats of a new game, with names in their normal form.
 
     Raises:
         ValueError: a name is invisible, or looks like that of another player.

@@ -1,28 +1,31 @@
-"""One game with people and agents."""
+"""One game with people and agents, in memory and in a file."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explained
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
-from euphoria_agents.play.failures import PlayerFailed
-from euphoria_agents.play.joint_moves import OFFER_MOVES, Way, check_offer, ways_to_answer
-from euphoria_agents.play.seats import Seat, told_apart
+from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
+from euphoria_agents.play.joint_moves import Way, ways_to_answer
+from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, agent_protocol, words
 from euphoria_env.board import SPACES
 from euphoria_env.events import Event, EventKind
-from euphoria_env.json_reader import shown
+from euphoria_env.json_reader import read_json, shown
 from euphoria_env.render.view import View, view_of
 
 T = TypeVar("T")
@@ -30,14 +33,6 @@ SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
 CANNOT_UNDO = "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown"
 
 _WORKER_EVENTS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
-
-
-class WrongSeat(ValueError):
-    """Another seat must decide, or there is no such seat."""
-
-
-class Stale(ValueError):
-    """The game has changed since the version that was seen."""
 
 
 class _Saved(msgspec.Struct, forbid_unknown_fields=True):
@@ -54,50 +49,24 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
 class Session:
     """One game with people and agents. Not thread safe.
 
-    Every method that takes a seat raises `WrongSeat` if there is no such seat. A `seat` of None stands for everybody, and a
+    Every method that takes a seat raises `WrongSeat` if there is no such seat. A `seat` of None stands for everybody, a
     `decision` of None for now.
 
     Args:
-        rules: the options.
+        record: of the game so far.
         seats: the player of each seat.
-        seed: equal seeds give equal games; None: a random one.
         practice: whether any decision may be taken back.
-        agents: where agents come from; None: built-in ones only.
+        agents: where agents come from, which are made when they are asked; None: built-in ones only.
 
     Attributes:
         version: grows by one with every change, and never goes back.
-        seats: the player of each seat.
-        practice: see above.
+        seats, practice: as given.
 
     Raises:
-        ValueError: a wrong number of seats, an agent that is not allowed or cannot be made, or a seed that is not an integer.
+        ValueError: the record is damaged, or the number of seats is wrong.
     """
 
-    def __init__(
-        self, rules: Rules, seats: Sequence[Seat], seed: int | None = None, practice: bool = False, agents: Agents | None = None
-    ) -> None:
-        self._begin(Game(rules, seed).to_record(), told_apart(seats), practice, agents)
-        self.check_agents()
-
-    @classmethod
-    def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
-        """A session that continues a copy of a game, with its history. No agent is made yet.
-
-        Raises:
-            ValueError: a wrong number of seats.
-        """
-        session = object.__new__(cls)
-        session._begin(game.to_record(), seats, practice, agents)
-        return session
-
-    def clone(self) -> Session:
-        """An independent copy."""
-        other = copy.copy(self)
-        other._game = self._game.clone()
-        other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
-        return other
-
-    def _begin(self, record: str, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
+    def __init__(self, record: str, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> None:
         try:
             self._replay(record)
         except ValueError as error:
@@ -109,6 +78,18 @@ class Session:
         self.seats, self.practice, self.version = tuple(seats), practice, 0
         self._agents = _BUILT_IN if agents is None else agents
 
+    @classmethod
+    def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
+        """Returns a session that continues a copy of a game, with its history."""
+        return cls(game.to_record(), seats, practice, agents)
+
+    def clone(self) -> Session:
+        """Returns an independent copy."""
+        other = copy.copy(self)
+        other._game = self._game.clone()
+        other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
+        return other
+
     def _replay(self, record: str, decisions: int | None = None) -> None:
         """Replays a record, up to a number of decisions."""
         self._logs: dict[int | None, list[str]] = {}
@@ -118,11 +99,7 @@ class Session:
                 return
 
     def check_agents(self) -> None:
-        """Makes the agents of all seats.
-
-        Raises:
-            ValueError: one is not allowed or cannot be made.
-        """
+        """Makes the agents of all seats; raises a `ValueError` if one is not allowed or cannot be made."""
         for seat in self.seats:
             if seat.spec is not None:
                 self._agents.check(seat.spec)
@@ -163,15 +140,15 @@ class Session:
         return last_space([actions.NAMES[action] for action in self._game.played])
 
     def made(self, decision: int) -> tuple[int, int]:
-        """The seat that made a decision, and the move as an action id."""
+        """Returns the seat that made a decision, and the move as an action id."""
         return self._game.mover(decision), self._game.played[decision]
 
     def last_decision(self, seat: int, before: int | None = None) -> int | None:
-        """The number of the last decision of a seat, `before` a decision or up to now; None if there is none."""
+        """Returns the number of the last decision of a seat, `before` a decision or up to now; None if there is none."""
         return next((k for k in reversed(range(self.decisions)[:before]) if self._game.mover(k) == seat), None)
 
     def changed(self, seat: int | None = None, decision: int | None = None) -> set[str]:
-        """The spaces where workers came or went before a decision: since the last one of the seat; by the last of anybody."""
+        """Returns the spaces where workers came or went before a decision: since the seat's last one, or by anybody's last."""
         end = self.decisions if decision is None else decision
         last = end - 2 if seat is None else self.last_decision(seat, end)
         first = end if last is None else max(0, last + 1)
@@ -179,7 +156,7 @@ class Session:
         return {SPACES[event.a] for event in events if event.kind in _WORKER_EVENTS}
 
     def view(self, seat: int | None = None, decision: int | None = None) -> View:
-        """The view of a seat, now or before a decision that was made."""
+        """Returns the view of a seat, now or before a decision that was made."""
         self._check_viewer(seat)
         key = (self.decisions if decision is None else decision, seat)
         if key not in self._views:  # those of this decision and the one before are kept: a move needs them several times
@@ -188,37 +165,37 @@ class Session:
         return self._views[key]
 
     def question(self, seat: int | None = None) -> str:
-        """The decision to be made, as a sentence."""
+        """Returns the decision to be made as a sentence."""
         return words.question(self._game, seat, self.names)
 
     def moves(self, seat: int) -> list[words.Move]:
-        """The legal moves of a seat, explained; none if another seat must decide."""
+        """Returns the legal moves of a seat, explained; none if another seat must decide."""
         return words.legal_moves(self._game, seat, self.names)
 
     def log(self, seat: int | None = None, since: int = 0) -> list[str]:
-        """The events of each decision from number `since` on, in words, as the seat may know them."""
+        """Returns what followed each decision from number `since` on, in words, as the seat may know it."""
         self._check_viewer(seat)
         lines = self._logs.setdefault(seat, [])
         lines += words.log(self._game, seat, self.names, len(lines))
         return lines[since:]
 
     def events(self, seat: int | None = None, since: int = 0) -> list[list[Event]]:
-        """The events that followed each decision from number `since` on, as the seat may know them."""
+        """Returns the events that followed each decision from number `since` on, as the seat may know them."""
         self._check_viewer(seat)
         events = self._game.events_for(seat)
         return [events[decided.first : decided.end] for decided in self._game.decided(since)]
 
     def ways(self, seat: int) -> list[Way]:
-        """The legal ways to answer a series of single choices (R18.2) at once; none if one answer is all that is asked.
+        """Returns the ways to answer a series of single choices (R18.2) at once; none if each takes one answer.
 
-        They are found in a game that is dealt what the seat cannot know, so they reveal nothing.
+        They are found in a game in which everything that the seat cannot know is dealt anew, so they reveal nothing.
         """
         self._check_seat(seat)
         asked = not self.over and seat == self.player and self._game.deciding == "series"
         return ways_to_answer(self._game.determinize(seat, 0)) if asked else []
 
     def game_at(self, decision: int | None = None) -> Game:
-        """The game before a decision, or now, with all its secrets; it must not be changed."""
+        """Returns the game before a decision, or now, with all its secrets; the caller must not change it."""
         return self._game if decision in (None, self.decisions) else self._game.at(decision)
 
     def _check_viewer(self, seat: int | None) -> None:
@@ -230,18 +207,11 @@ class Session:
             raise WrongSeat(f"seat must be an integer from 0 to {len(self.seats) - 1}, not {shown(seat)}")
 
     def play(self, seat: int, action: int | str, version: int | None = None) -> None:
-        """Plays a move for the seat that must decide.
-
-        Args:
-            seat: the seat.
-            action: the move, as an action id or in notation.
-            version: the version that was seen; None: any.
+        """Plays a move, an action id or notation, for the seat that must decide; `version`: the one that was seen, None: any.
 
         Raises:
-            Stale: the game has changed since that version.
-            WrongSeat: another seat must decide.
-            IllegalMove: the move is not legal now, or no move at all.
-            In each case nothing is changed.
+            Stale, WrongSeat, IllegalMove: the game has changed since that version, another seat must decide, or the move is not
+                legal. Nothing is changed then.
         """
         self._check_seat(seat)
         self._check_version(version)
@@ -251,43 +221,34 @@ class Session:
         self.version += 1
 
     def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
-        """Plays several moves of a seat. An offer may name items that the rules add by themselves (R18.1).
-
-        Raises:
-            Stale, WrongSeat, IllegalMove: as for `play`, of any of them; some may have been played then.
-            ValueError: the moves would make a different offer.
-        """
-        first = len(self._game.events)
-        names = [actions.NAMES[actions.parse(move) if isinstance(move, str) else actions.number(move)] for move in moves]
-        for k, name in enumerate(names):
-            added_by_rules = self.player != seat or name not in self._game.legal()
-            if not (k and name.split()[0] in OFFER_MOVES and added_by_rules):
-                self.play(seat, name, None if k else version)
-        check_offer(names, self._game.events[first:])
+        """Plays several moves of a seat; raises as `play` does, and some may have been played then."""
+        self._check_version(version)
+        for move in moves:
+            self.play(seat, move)
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:
             raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
 
     def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
-        """Gives a seat to an agent, or to a person; `name`: its new one, unless another player has it.
+        """Gives a seat to an agent, or to a person (`spec` None); `name`: the new one, unless another player has it.
 
         Raises:
-            ValueError: the name is not allowed, or an agent that is not allowed or cannot be made.
+            ValueError: the name is not allowed, or the agent is not allowed or cannot be made.
         """
         self._check_seat(seat)
         if spec is not None:
             self._agents.check(spec)
         player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
-        self._logs.clear()  # which have the names
+        self._logs, self._views = {}, {}  # which have the names
         self.version += 1
 
     def can_undo(self, seat: int) -> bool:
-        """Whether the last decision of a seat may be taken back.
+        """Returns whether the last decision of a seat may be taken back.
 
-        It may if nobody has decided since, nothing was drawn and no card shown; in a practice game always, with all that
-        others have decided since.
+        It may if nobody has decided since, nothing was drawn and no card was shown; in a practice game always, with everything
+        that others have decided since.
         """
         self._check_seat(seat)
         last = self.last_decision(seat)
@@ -298,13 +259,7 @@ class Session:
         return may_be_taken_back(self.game_at(last), self._game, self.events(None, last)[0])
 
     def undo(self, seat: int, version: int | None = None) -> None:
-        """Takes back the last decision of a seat.
-
-        Raises:
-            Stale: the game has changed since that version.
-            ValueError: it may not be taken back.
-            In each case nothing is changed.
-        """
+        """Takes back the last decision of a seat; raises `Stale` as `play` does, and `ValueError` if it may not be taken back."""
         self._check_seat(seat)
         self._check_version(version)
         if not self.can_undo(seat):
@@ -313,11 +268,10 @@ class Session:
         self.version += 1
 
     def thinker(self) -> Callable[[], int] | None:
-        """A function that asks the agent that must decide for its move; None if a person must, or the game has ended.
+        """Returns a function that asks the agent that must decide for its move; None if a person must, or the game has ended.
 
-        The question is fixed now, so that the function may be called later and in another thread. The agent's game is dealt
-        what its seat cannot know, and gets its chance, from the game's seed and the number of the decision: a game that was
-        saved and loaded, or taken back, goes on identically. Calling the function raises `PlayerFailed`.
+        It may be called later and in another thread, and raises `PlayerFailed`. What the agent cannot know is dealt anew, by the
+        game's seed and the number of the decision: a game that was saved and loaded, or taken back, goes on identically.
         """
         seat = self.player
         spec = self.seats[seat].spec
@@ -333,11 +287,11 @@ class Session:
         return think
 
     def hint(self, seat: int, spec: str, decision: int | None = None) -> Explanation:
-        """An agent's opinion of the decision of a seat, now or made earlier; equal for equal knowledge of the seat.
+        """Returns an agent's opinion of the decision of a seat, now or made earlier; equal for equal knowledge of the seat.
 
         Raises:
             WrongSeat: another seat must decide, or did.
-            ValueError: an agent that is not allowed or cannot be made, or the game has ended.
+            ValueError: the agent is not allowed or cannot be made, or the game has ended.
             PlayerFailed: it raised an error, or its explanation is wrong.
         """
         game = self.game_at(decision)
@@ -359,11 +313,11 @@ class Session:
             raise PlayerFailed(seat, spec, error) from error
 
     def record(self) -> str:
-        """The whole game as a record, secrets included: people may see it after the end, or in practice games."""
+        """Returns the whole game as a record, secrets included: people may see it after the end, or in practice games."""
         return self._game.to_record()
 
     def to_dict(self) -> dict[str, Any]:
-        """The session as JSON: `Session.from_dict` goes on identically."""
+        """Returns the session as JSON, with which `Session.from_dict` goes on identically."""
         return {
             "format": SESSION_FORMAT,
             "version": SESSION_VERSION,
@@ -375,7 +329,7 @@ class Session:
 
     @classmethod
     def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
-        """A session from `to_dict`. No agent is made yet: without them it can be seen, and their seats given to others.
+        """Returns a session from `to_dict`; agents that are missing can be replaced.
 
         Raises:
             ValueError: something is missing or wrong; names the key.
@@ -383,8 +337,7 @@ class Session:
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         saved = checked(d, _Saved)
-        session = object.__new__(cls)
-        session._begin(saved.record, saved.seats, saved.practice, agents)
+        session = cls(saved.record, saved.seats, saved.practice, agents)
         session.version = saved.changes
         return session
 
@@ -393,5 +346,31 @@ _BUILT_IN = Agents()
 
 
 def _hash(*parts: str) -> int:
-    """A number from texts, which reveals nothing about them."""
+    """Returns a number from texts that reveals nothing about them."""
     return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=16).digest(), "little")
+
+
+def save_game(session: Session, file: Path) -> None:
+    """Writes a session to a file, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written; names the file.
+    """
+    write_whole(file, json.dumps(session.to_dict(), indent=1) + "\n")
+
+
+def load_game(file: Path, agents: Agents | None = None) -> Session:
+    """Reads a session from a file that `save_game` wrote, and makes its agents; runs no code of the file.
+
+    Raises:
+        ValueError: it cannot be read, something in it is wrong, or an agent cannot be made; names the file.
+    """
+    text = read_text(file)
+    try:
+        session = Session.from_dict(read_json(text), agents)
+        session.check_agents()
+        return session
+    except json.JSONDecodeError:
+        raise ValueError(f"{file}: this is not a saved game") from None
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error

@@ -27,21 +27,21 @@ class Transcript:
 
     @cached_property
     def players(self) -> list[int]:
-        """The seat that made each decision."""
+        """Returns the seat that made each decision."""
         return [*map(self.game.mover, range(len(self.game.before)))]
 
     @cached_property
     def turns(self) -> list[int]:
-        """The turn of each decision, 0 during the setup, and then the last turn."""
+        """Returns the turn of each decision, 0 during the setup, and at the end the last turn."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
     def log(self, seats: Sequence[int | None]) -> list[str]:
-        """The log of each decision, as the seat given for it may know it; None: as everybody may."""
+        """Returns the log of each decision, as the seat given for it may know it; None: as everybody may."""
         logs = {seat: words.log(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
     def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
-        """The move played and the best one, by decision, of the entries with a regret above `MIN_REGRET`."""
+        """Returns the move played and the best one, by decision, of the entries with a regret above `MIN_REGRET`."""
         return {
             one["ply"]: [self.move(one["ply"], action) for action in (one["played"], best_of(one["moves"])[0])]
             for one in entries
@@ -49,20 +49,20 @@ class Transcript:
         }
 
     def move(self, ply: int, action: int) -> str:
-        """A legal move of a decision as a sentence."""
+        """Returns a legal move of a decision as a sentence."""
         if (ply, action) not in self._moves:
             self._moves |= {(ply, one.action): one.text for one in self.moves(ply)}
         return self._moves[ply, action]
 
     def spaces(self, ply: int) -> list[dict[str, int | str]]:
-        """The legal moves of a decision that concern a space, with this space."""
+        """Returns the legal moves of a decision that concern a space, with this space."""
         return [{"action": one.action, "space": one.space} for one in self.moves(ply) if one.space]
 
     def moves(self, ply: int) -> list[words.Move]:
-        """The legal moves of a decision, explained to the player who makes it."""
+        """Returns the legal moves of a decision, explained to the player who makes it."""
         now = self.game.at(ply)
         return words.legal_moves(now, now.player, self.names)
 
     def question(self, ply: int) -> str:
-        """The question of a decision, as a sentence."""
+        """Returns the question of a decision as a sentence."""
         return words.question(self.game.at(ply), None, self.names)

@@ -1,4 +1,4 @@
-"""Whether a decision may be taken back: not if anything was drawn after it, or shown to anybody."""
+"""Tells whether a decision may be taken back: not if anything was drawn after it, or shown to anybody."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, Event
 
 
 def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> bool:
-    """Whether a decision taught its player nothing and showed no card.
+    """Returns whether a decision taught its player nothing and showed no card.
 
     The answer follows from what everybody sees, so it reveals nothing (R19).
 
@@ -25,13 +25,13 @@ def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> boo
 
 
 def _tells(event: Event) -> bool:
-    """Whether something was drawn or rolled, a card was shown, or an artifact card changed hands."""
+    """Returns whether something was drawn or rolled, a card was shown, or an artifact card changed hands."""
     row = KIND_ROWS[EventKind(event.kind)]
     return bool(row.outcome) or event.kind in _SHOWING or (row.a == "item" and FIRST_ARTIFACT <= event.a < KNOWLEDGE_ITEM)
 
 
 def _plainly_goes_on(before: Game, after: Game) -> bool:
-    """Whether the same player is asked again, or the next one what to do: other questions would reveal the cards of others."""
+    """Returns whether the same player goes on, or the next one begins a turn: other questions would reveal cards."""
     if after.over or after.truncated or _offered(before, after):
         return False
     if after.turn == before.turn:
@@ -40,7 +40,7 @@ def _plainly_goes_on(before: Game, after: Game) -> bool:
 
 
 def _offered(before: Game, after: Game) -> bool:
-    """Whether something was said in a trade: the partner knows of it, and a refusal tells what the partner lacks (R15.2)."""
+    """Returns whether something was said in a trade: the partner has heard it, and a refusal tells what they lack (R15.2)."""
     if before.deciding == "trade":
         return True
     then, now = before.states[0], after.states[0]

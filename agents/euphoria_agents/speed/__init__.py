@@ -1,1 +1,1 @@
-"""The parts of `euphoria speed`: the layers, the clock, and the comparison of two runs."""
+"""The parts of `euphoria speed`: the layers that are measured, and how a rate is measured."""

@@ -5,22 +5,20 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
 
 FORMAT, VERSION = "euphoria-benchmark", 1
 
-Timed = Callable[[], tuple[int, float]]  # does some work; returns its amount, and the seconds of it that count
-Prepared = TypeVar("Prepared")
+Timed = Callable[[], tuple[int, float]]  # does some work; returns its amount, and the seconds that count
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-_clock = [time.perf_counter]
+_clock = [time.process_time]
 
 
 def choose_clock(name: str) -> None:
@@ -29,42 +27,20 @@ def choose_clock(name: str) -> None:
 
 
 def clock() -> float:
-    """Returns the seconds by the clock that was chosen."""
+    """Returns the seconds by the chosen clock; by default those of the processor, so that other programs do not matter."""
     return _clock[0]()
-
-
-def clock_of_children() -> float:
-    """Returns the seconds by the clock that was chosen, as other processes have spent them that this one has started."""
-    times = os.times()
-    return time.perf_counter() if _clock[0] is time.perf_counter else times.children_user + times.children_system
-
-
-def timed(
-    step: Callable[[Prepared], int],
-    prepare: Callable[[], Prepared] = lambda: None,  # type: ignore[assignment,return-value]
-    now: Callable[[], float] = clock,
-) -> Timed:
-    """Measures `step(prepare())`, without `prepare`; the step returns how much it did."""
-
-    def work() -> tuple[int, float]:
-        prepared = prepare()
-        start = now()
-        done = step(prepared)
-        return done, now() - start
-
-    return work
 
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """A figure.
+    """The speed of a layer.
 
     Attributes:
-        layer: the name of what was measured.
-        players: the number of players; 0 where it has no meaning.
+        layer: its name.
+        players: the number of players.
         n: the number of games side by side; 0 where it has no meaning.
-        unit: what is counted; a speed ends in "/s".
-        values: one for each repeat.
+        unit: what is counted.
+        values: one rate for each repeat.
     """
 
     layer: str
@@ -77,11 +53,6 @@ class Measurement:
     def median(self) -> float:
         """Returns the median of the repeats."""
         return statistics.median(self.values)
-
-    @property
-    def key(self) -> tuple[str, int, int]:
-        """Returns what identifies the figure in a run."""
-        return self.layer, self.players, self.n
 
 
 def measure_rates(work: Timed, seconds: float, repeats: int) -> list[float]:
@@ -101,7 +72,7 @@ def measure_rate(work: Timed, seconds: float) -> float:
 
 
 def make_report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str, Any]:
-    """Returns everything about a run as JSON values."""
+    """Returns the results, the options, the versions and the machine as JSON values."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -113,15 +84,13 @@ def make_report(results: Iterable[Measurement], options: dict[str, Any]) -> dict
     }
 
 
-def write_report(path: str | Path, found: dict[str, Any]) -> None:
-    """Writes a report as JSON; missing folders are made."""
-    write_whole(path, json.dumps(found, indent=1) + "\n")
+def write_report(path: str | Path, report: dict[str, Any]) -> None:
+    """Writes a report as JSON."""
+    write_whole(path, json.dumps(report, indent=1) + "\n")
 
 
-def readable(value: float, unit: str) -> str:
-    """Writes a figure with three significant digits."""
-    if unit == "s":
-        return f"{value:.2f}"
+def readable(value: float) -> str:
+    """Formats a rate with three significant digits."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= 0.9995 * size:
             return f"{value / size:.3g}{letter}"

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from euphoria_agents.dataclass_arguments import option, rules_options, written_folder
+from euphoria_agents.dataclass_arguments import option, rules_options
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
@@ -44,11 +44,10 @@ class Options:
     progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
     """
 
-    run: Path = option(Path("runs/ppo"), "folder of the run", "resume", type=written_folder)
+    run: Path = option(Path("runs/ppo"), "folder of the run")
     resume: Path | None = option(
         None,
         "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
-        type=written_folder,
     )
     threads: Threads = option(
         os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
@@ -60,7 +59,7 @@ class Options:
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
     device: str = option("cpu", "where the network learns: cpu, or cuda")
-    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one", "resume")
+    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )

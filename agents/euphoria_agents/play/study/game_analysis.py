@@ -4,33 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
-from euphoria_agents.files import append_line, check_writable, read_text
+from euphoria_agents.agent import Explanation, explained
+from euphoria_agents.files import append_line, check_writable, read_text, write_whole
+from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.play.study.decision_analysis import Judge, Judged
+from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret
 from euphoria_agents.record_steps import Replayed
+from euphoria_agents.registry import load
 from euphoria_agents.validation import checked
+from euphoria_env import Game
+from euphoria_env.derived_seeds import derived_seed
 from euphoria_env.engine.tape import KINDS
+from euphoria_env.game import seed_row
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.record import record_lines
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
+FUTURES = 8  # games in which a move without a value is tried, and over which chance is averaged
 DIGITS = 5  # of everything that is a chance
 
 Entry = dict[str, Any]
 
 
 class Analysis:
-    """The analysis of a recorded game by an agent.
+    """The analysis of a recorded game by an agent. A copy in another process makes its own agent and replays the record.
 
     Args:
         record: the text of the record.
@@ -38,7 +46,8 @@ class Analysis:
         seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
 
     Attributes:
-        header: all that the entries depend on; see docs/study.md.
+        game: at its end.
+        agent: the judge.
         players: how many play.
         decisions: how many decisions the game has.
 
@@ -48,105 +57,141 @@ class Analysis:
 
     def __init__(self, record: str, spec: str, seed: int = 0) -> None:
         check_counts(seed=seed)
-        self._judge = Judge(record, spec, seed)
-        game, agent = self._judge.game, self._judge.agent
-        self.players, self.decisions = game.rules.num_players, len(game.played)
-        budget = getattr(agent, "budget", None)
-        self.header = {
-            **about(record, game),
-            "agent": spec,
-            "sources": sources((spec,)),
+        self.record, self.spec, self.seed = record, spec, seed
+        self.game, self.agent = Replayed.from_record(record), load(spec)
+        self.players, self.decisions = self.game.rules.num_players, len(self.game.played)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Analysis, (self.record, self.spec, self.seed)
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """Returns everything that determines the entries; see docs/study.md."""
+        budget = getattr(self.agent, "budget", None)
+        return {
+            **about(self.record, self.game),
+            "agent": self.spec,
+            "sources": sources((self.spec,)),
             "budget": None if budget is None else str(budget),
-            "seed": seed,
+            "seed": self.seed,
         }
 
     def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
         """Yields the entries from decision `first` on, in order; the same for any number of processes.
 
-        An entry needs the judgement of the next decision. Closing the iterator, or an interrupt, ends the work. More than one
-        process can only be used from the main thread.
+        Closing the iterator, or an interrupt, ends the work. Only the main thread can use more than one process.
 
         Raises:
             ValueError: fewer than one process. An error raised by the agent gets a note that names it.
         """
         check_counts(processes=processes)
-        before: Judged | None = None
-        for ply, judged in enumerate(self._judged(first, processes), first):
-            if before is not None:
-                yield self._entry(ply - 1, before, judged.seats)
-            before = judged
-        if before is not None:
-            yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
+        last: Judgement | None = None  # an entry needs the judgement of the next decision too
+        for ply, judgement in enumerate(self._judgements(first, processes), first):
+            if last is not None:
+                yield self._entry(ply - 1, last, judgement.seats)
+            last = judgement
+        if last is not None:
+            yield self._entry(
+                self.decisions - 1, last, self._seats(self.game, np.random.default_rng((self.seed, self.decisions)))
+            )
 
-    def _judged(self, first: int, processes: int) -> Iterator[Judged]:
-        """The judgement of each decision, in order; the first one in this process, which compiles before others begin."""
+    def _judgements(self, first: int, processes: int) -> Iterator[Judgement]:
+        """Yields the judgement of each decision in order; makes the first here, so that processes find all compiled."""
         if first < self.decisions:
             yield self._judge(first)
-        due, early = first + 1, dict[int, Judged]()
+        due, early = first + 1, dict[int, Judgement]()
         with closing(in_processes(self._judge, range(due, self.decisions), processes)) as others:
-            for ply, judged in others:
-                early[ply] = judged
+            for ply, judgement in others:
+                early[ply] = judgement
                 while due in early:
                     yield early.pop(due)
                     due += 1
 
-    def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
-        """The entry of a decision; `after`: the chances by seat before the next one."""
+    def _judge(self, ply: int) -> Judgement:
+        """Judges a decision."""
+        state, move = self.game.before[ply], self.game.played[ply]
+        now = Game.taking(state.copy())
+        opinion = self._explain(now, AgentGenerator(np.random.default_rng((self.seed, ply))))
+        rows: list[Row] = [list(thought.values()) for thought in opinion["moves"]]
+        played = next(row for row in rows if row[0] == move)
+        if played[2] is not None and played[2] < FUTURES and best_of(rows) is not played:
+            mover = now.player
+            found = self._after(ply, lambda seed: now.determinize(mover, seed))
+            played[3] = played[3] if found is None else found[mover]
+        expected = None
+        if self.game.by_chance(ply) and opinion["seats"] is not None:
+            expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
+        return Judgement(rows, opinion["seats"], regret(rows, played), expected)
+
+    def _explain(self, game: Game, chance: AgentGenerator) -> Explanation:
+        """Returns the agent's explanation for the player who must decide, from what that player may know (R19)."""
+        seat = game.player
+        return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
+
+    def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
+        """Returns the chances to win by seat; None if the agent does not know."""
+        return outcome(game) or self._explain(game, AgentGenerator(rng))["seats"]
+
+    def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
+        """Returns the mean chances by seat after the move, in games that `start` makes from seeds; None if they are not known."""
+        found = []
+        for k in range(FUTURES):
+            rng = np.random.default_rng((self.seed, ply, 1 + k))
+            game = start(derived_seed(rng) >> 1)
+            game.play(self.game.played[ply])
+            seats = self._seats(game, rng)
+            if seats is None:
+                return None
+            found.append(seats)
+        mean: list[float] = np.mean(found, axis=0).tolist()
+        return mean
+
+    def _entry(self, ply: int, judgement: Judgement, after: list[float] | None) -> Entry:
+        """Returns the entry of a decision; `after`: the chances by seat before the next one."""
         luck: list[float] | None = None
-        chance = self._judge.game.by_chance(ply)
+        chance = self.game.by_chance(ply)
         if not chance:
             luck = [0.0] * self.players
-        elif after is not None and judged.expected is not None:
-            luck = [one - other for one, other in zip(after, judged.expected, strict=True)]
+        elif after is not None and judgement.expected is not None:
+            luck = [one - other for one, other in zip(after, judgement.expected, strict=True)]
         return {
             "ply": ply,
-            "player": self._judge.game.mover(ply),
-            "played": self._judge.game.played[ply],
-            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judged.moves],
-            "values": None if judged.seats is None else [_rounded(chance) for chance in judged.seats],
-            "regret": _rounded(judged.regret),
-            "luck": None if luck is None or judged.seats is None else [_rounded(change) for change in luck],
+            "player": self.game.mover(ply),
+            "played": self.game.played[ply],
+            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judgement.moves],
+            "values": None if judgement.seats is None else [_rounded(chance) for chance in judgement.seats],
+            "regret": _rounded(judgement.regret),
+            "luck": None if luck is None or judgement.seats is None else [_rounded(change) for change in luck],
             "chance": [[kind, player] for kind, player in chance],
         }
 
     def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
-        """Yields all entries: those that a file has, then the missing ones, each written to it before it is yielded.
-
-        A torn last line is removed from the file. An interrupt loses the unfinished work of the processes and one entry more.
+        """Yields all entries: those that a file has, then the others, each added to the file before it is yielded.
 
         Raises:
-            ValueError: the file is damaged, or of another analysis; says where, or what differs. It is left as it is.
+            ValueError: the file is damaged, or of another analysis, and is left as it is; says where, or what differs.
             OSError: it cannot be read or written.
         """
         path = Path(path)
         check_writable(path)
-        whole, found = self._read(path)
-        if path.exists() and path.stat().st_size > whole:
-            os.truncate(path, whole)
-        if not whole:
-            append_line(path, json.dumps(self.header))
+        new = not path.exists() or json.dumps(self.header).startswith(read_text(path))  # what an interrupt at once leaves
+        found = [] if new else _read(path, self.header, self.game)
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *found)))
         yield from found
         for entry in self.entries(len(found), processes):
             append_line(path, json.dumps(entry))
             yield entry
 
-    def _read(self, path: Path) -> tuple[int, list[Entry]]:
-        """The number of bytes of a file that are whole lines, and the entries in them."""
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
-        if not lines:
-            if not json.dumps(self.header).encode().startswith(torn):
-                raise ValueError(f"{path} is not an analysis of this project")
-            return 0, []
-        try:
-            check_header(read_json(lines[0].decode()), self.header)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-        return sum(map(len, lines)), _entries(path, lines[1:], self._judge.game)
+
+def _with_other_chance(state: np.ndarray, seed: int) -> Game:
+    """Returns the same game, hidden cards included, with other random outcomes to come."""
+    rows = state.copy()
+    seed_row(rows[0], seed)
+    return Game.taking(rows)
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
-    """The part of the header of an analysis that describes the record; `game`: at its end."""
+    """Returns the part of the header that describes the record; `game`: at its end."""
     lines = "\n".join(line for _, line in record_lines(record))
     return {
         "format": ANALYSIS_FORMAT,
@@ -159,46 +204,37 @@ def about(record: str, game: Replayed) -> dict[str, Any]:
 
 
 def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
-    """The entries in the file of an analysis of this record by any agent, finished or not.
+    """Reads the entries in the file of an analysis of this record by any agent; the last ones may be missing.
 
     Raises:
         ValueError: the file is damaged, or of another record; says where, or what differs.
     """
-    lines = read_text(path).encode().splitlines(keepends=True)
-    lines = lines[:-1] if lines and not lines[-1].endswith(b"\n") else lines
+    return _read(path, about(record, game), game)
+
+
+def _read(path: Path, wanted: dict[str, Any], game: Replayed) -> list[Entry]:
+    """Reads the entries in the whole lines of a file whose header must have these values."""
+    whole, _, torn = read_text(path).rpartition("\n")
+    first, *lines = (whole or torn).split("\n")
     try:
-        header, wanted = read_json(lines[0].decode() if lines else "null"), about(record, game)
-        check_header({key: header.get(key) for key in wanted} if isinstance(header, dict) else header, wanted)
+        header = read_json(first or "null")
+        if not isinstance(header, dict) or header.get("format") != ANALYSIS_FORMAT:
+            raise ValueError("not an analysis of this project")
+        differ = [(key, header.get(key), here) for key, here in wanted.items() if header.get(key) != here]
+        if differ:
+            told = (f"{key} is {shown(there)} there and {shown(here)} here" for key, there, here in differ)
+            raise ValueError(f"it is of another analysis: {'; '.join(told)}")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    return _entries(path, lines[1:], game)
-
-
-def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
-    """The entries in whole lines of a file, checked against the game."""
     if len(lines) > len(game.played):
         raise ValueError(f"{path} has {len(lines)} entries, but the game only {len(game.played)} decisions")
     found = []
     for ply, line in enumerate(lines):
         try:
-            found.append(check_entry(read_json(line.decode()), ply, game.played[ply], game.rules.num_players))
+            found.append(_checked_entry(read_json(line), ply, game.played[ply], game.rules.num_players))
         except ValueError as error:
             raise ValueError(f"{path}, line {ply + 2}: {error}") from error
     return found
-
-
-def check_header(found: Any, wanted: dict[str, Any]) -> None:
-    """Refuses the header of another analysis.
-
-    Raises:
-        ValueError: names what differs.
-    """
-    if not isinstance(found, dict) or found.get("format") != ANALYSIS_FORMAT:
-        raise ValueError("not an analysis of this project")
-    differ = [key for key in dict.fromkeys([*wanted, *found]) if found.get(key) != wanted.get(key)]
-    if differ:
-        told = (f"{key} is {shown(found.get(key))} there and {shown(wanted.get(key))} here" for key in differ)
-        raise ValueError(f"it is of another analysis: {'; '.join(told)}")
 
 
 Chance = Annotated[float, Meta(ge=0, le=1)]
@@ -219,12 +255,8 @@ class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
     chance: list[tuple[Literal[KINDS], Annotated[int, Meta(ge=-1, le=5)]]] = []  # type: ignore[valid-type]
 
 
-def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
-    """An entry from a file, checked against its decision and the number of players.
-
-    Raises:
-        ValueError: names the key that is wrong.
-    """
+def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
+    """Checks an entry against its decision and the number of players, and returns it."""
     found = checked(entry, SavedEntry)
     if (found.ply, found.played) != (ply, played) or found.player >= players:
         raise ValueError(f"ply, played, player must be {ply}, {played} and less than {players}")
@@ -236,5 +268,5 @@ def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
 
 
 def _rounded(chance: float | None) -> float | None:
-    """A chance as files have it; never -0.0."""
+    """Rounds a chance as files have it; never to -0.0."""
     return None if chance is None else round(chance, DIGITS) + 0.0

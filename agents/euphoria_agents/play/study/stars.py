@@ -23,7 +23,7 @@ _BY_KIND = {EventKind.STAR_ON_RECRUIT: "allegiance", EventKind.STAR_ON_DILEMMA: 
 
 @lru_cache(64)
 def stars_by_source(record: str) -> list[dict[str, int]]:
-    """The stars that each seat placed in a recorded game, by source.
+    """Returns the stars that each seat placed in a recorded game, by source.
 
     Raises:
         ValueError: it is not a record.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_agents.play.terminal.playing import TerminalGame
+from euphoria_agents.play.terminal.game import TerminalGame
 from euphoria_agents.play.terminal.screen import Screen
 
 __all__ = ["Screen", "TerminalGame"]

@@ -1,4 +1,4 @@
-"""Reads from and writes to the terminal: lines that fit, colours where it has them, completion by Tab."""
+"""Reads from and writes to the terminal: lines that fit, in colours where it has them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TextIO
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -21,35 +20,23 @@ HEADING, QUIET, WARNING = "bold", "dim", "bold red"
 
 
 class Screen:
-    """A terminal, or a pair of files in its place.
+    """The terminal, or whatever stands in its place.
 
     Attributes:
         interactive: whether a person uses it.
         styles: the style of each name, wherever it is written.
     """
 
-    def __init__(self, typed: TextIO | None = None, written: TextIO | None = None) -> None:
-        self._typed = typed or sys.stdin or io.StringIO()  # which both may be closed
-        self._written = written or sys.stdout or io.StringIO()
-        if isinstance(self._written, io.TextIOWrapper):
-            self._written.reconfigure(errors="replace")  # a name may have letters that the terminal has not
+    def __init__(self) -> None:
+        self._typed, self._written = sys.stdin or io.StringIO(), sys.stdout or io.StringIO()  # which may be closed
         self._console = Console(file=self._written, highlight=False, markup=False, emoji=False, soft_wrap=True)
         self.interactive = self._typed.isatty() and self._written.isatty()
         self.styles: Mapping[str, str] = {}
-        self._words: Sequence[str] = ()
-        self._found: list[str] = []
-        self._readline = self.interactive and self._typed is sys.stdin and self._set_completion()
 
     @property
     def width(self) -> int:
-        """The columns of a line, as they are now."""
-        if not self._written.isatty():
-            return NO_TERMINAL
-        try:
-            columns = os.get_terminal_size(self._written.fileno()).columns
-        except OSError:
-            columns = 0
-        return max(NARROWEST, columns or shutil.get_terminal_size().columns)
+        """Returns the present number of columns."""
+        return max(NARROWEST, shutil.get_terminal_size().columns) if self._written.isatty() else NO_TERMINAL
 
     def say(self, text: str = "", style: str = "", label: str = "") -> None:
         """Writes a text in lines that fit; after a label, further lines are indented under it."""
@@ -75,54 +62,23 @@ class Screen:
 
     def clear(self) -> None:
         """Clears the screen, and where the terminal allows it also its history."""
-        if self._readline:
-            import readline
-
-            readline.clear_history()  # the next player must not see what this one typed
-        if not self.interactive or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
-            self._written.write("\n" * (shutil.get_terminal_size().lines if self.interactive else 1))
-        else:
+        if self.interactive and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
             self._written.write("\x1b[H\x1b[2J\x1b[3J")
+        else:
+            self._written.write("\n" * (shutil.get_terminal_size().lines if self.interactive else 1))
         self._written.flush()
 
-    def ask(self, prompt: str, words: Iterable[str] = ()) -> str:
-        """A line that is typed, without spaces around it.
-
-        Args:
-            prompt: written before it.
-            words: that Tab completes.
+    def ask(self, prompt: str) -> str:
+        """Writes a prompt, and returns the line that is typed, without spaces around it.
 
         Raises:
             EOFError: the input has ended.
         """
-        self._words = sorted(words)
-        if self.interactive and self._typed is sys.stdin:
-            return " ".join(input(prompt).split())
         self._written.write(prompt)
         self._written.flush()
         line = self._typed.readline()
-        self._written.write("\n")  # nobody pressed Enter
+        if not self._typed.isatty():
+            self._written.write("\n")  # nobody pressed Enter
         if not line:
             raise EOFError("the input ended before the game did")
         return " ".join(line.split())
-
-    def _set_completion(self) -> bool:
-        """Lets Tab complete whole lines; returns whether this Python can."""
-        try:
-            import readline
-        except ImportError:  # on Windows
-            return False
-        readline.set_completer_delims("")
-        readline.set_completer(self._complete)
-        if "libedit" in (readline.__doc__ or ""):
-            readline.parse_and_bind("bind ^I rl_complete")
-        else:
-            readline.parse_and_bind("tab: complete")
-            readline.parse_and_bind("set enable-bracketed-paste off")  # its codes are noise where a session is recorded
-        return True
-
-    def _complete(self, begun: str, k: int) -> str | None:
-        """The k-th completion of what is typed; None if there are fewer."""
-        if k == 0:
-            self._found = [word for word in self._words if word.startswith(begun.lower().lstrip())]
-        return self._found[k] if k < len(self._found) else None

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
-from euphoria_agents.play.seats import told_apart
+from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.study.stars import stars_by_source
 from euphoria_agents.play.web.agents import ADVISER
 from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
@@ -130,7 +130,7 @@ class GameEndpoints:
     async def make(self, context: RequestContext) -> Response:
         """Makes a game. The answer has cookies for the seats "here", and links for those of other people."""
         body: NewGame = context.body
-        seats = [Seat(one.name, one.spec) for one in told_apart(body.seats)]
+        seats = [Seat(one.name, one.spec) for one in with_distinct_names(body.seats)]
         for seat in seats:
             if seat.spec is not None:
                 await self.agents.check(seat.spec, context.client)
