@@ -137,10 +137,14 @@ class Game:
             IllegalMove: the move is not legal now, or there is no such move; the game does not change.
             ValueError: the move draws a loaded outcome that is impossible; the game does not change.
         """
-        action, log = self._action(move), self._log
+        try:
+            action = actions.parse(move) if isinstance(move, str) else actions.number(move)
+        except ValueError:
+            raise IllegalMove(self.why_illegal(move)) from None
+        log = self._log
         tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
         if not loop.step(self._rows, 0, action, tape):
-            raise IllegalMove(self._why_illegal(action))
+            raise IllegalMove(self.why_illegal(action))
         try:
             log.finish(tape)
         except ValueError:
@@ -149,18 +153,14 @@ class Game:
         self._moves.append(action)
         self._marks.append(len(log))
 
-    def _action(self, move: Any) -> int:
-        """Returns the id of a move, which need not be legal."""
+    def why_illegal(self, move: Any) -> str:
+        """Returns the error message for a move that is illegal now, or for what is no move at all."""
         try:
-            return actions.parse(move) if isinstance(move, str) else actions.number(move)
+            name = actions.NAMES[actions.parse(move) if isinstance(move, str) else actions.number(move)]
+            wrong = f"{name!r} is illegal: player {self.player} must {self.prompt}"
         except ValueError as error:
-            raise IllegalMove(f"{error}; legal are {', '.join(self.legal()) or 'none, the game has ended'}") from None
-
-    def _why_illegal(self, action: int) -> str:
-        name = actions.NAMES[action]
-        if self._row["status"] >= OVER:
-            return f"{name!r}: the game has ended, nobody has a move"
-        return f"{name!r} is illegal: player {self.player} must {self.prompt}; legal are {', '.join(self.legal())}"
+            wrong = str(error)
+        return f"{wrong}; legal are {', '.join(self.legal()) or 'none, the game has ended'}"
 
     @property
     def turn(self) -> int:

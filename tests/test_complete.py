@@ -211,7 +211,7 @@ def test_a_wrong_value_is_an_error_compiled() -> None:
     with pytest.raises(ValueError, match="no such operation"):
         loop.resume(rows, 0, tape)
     rows = Game(seed=1).states.copy()
-    action, mask = int(Game(seed=1).legal_actions()[0]), np.zeros(actions.NUM_ACTIONS, np.bool_)
+    action, mask = int(Game(seed=1).legal_actions()[0]), np.zeros(actions.NUM_ACTIONS, np.int8)
     with pytest.raises(ValueError, match="no such reward"):
         batch_kernels.play(rows, 0, action, tape, len(Reward), np.zeros(4, np.float32), mask)
 

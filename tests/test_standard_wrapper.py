@@ -89,23 +89,6 @@ def test_any_calls_have_the_same_outcome(seed: int) -> None:
             legal = np.flatnonzero(theirs.unwrapped.game.mask()) if alive else legal[:0]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda game: game.step(0),
-        lambda game: game.observe("player_0"),
-        lambda game: game.last(),
-        lambda game: game.state(),
-        lambda game: game.render(),
-        lambda game: game.agent_iter(),
-        *[lambda game, name=name: getattr(game, name) for name in ATTRIBUTES],
-    ],
-)
-def test_misuse_before_reset_is_the_same_error(call: Any) -> None:
-    ours, theirs = env(num_players=2), three_wrappers(num_players=2)
-    np.testing.assert_equal(outcome(ours, call), outcome(theirs, call))
-
-
 def test_a_reset_that_fails_leaves_an_environment_unused() -> None:
     game = env(num_players=2)
     with pytest.raises(ValueError, match="position"):

@@ -15,15 +15,13 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from euphoria_agents import Agent, load
-from euphoria_env import IllegalMove, Rules, actions
+from euphoria_env import IllegalMove, Rules, actions, env, raw_env
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
-from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE, start_of
-from tests.tools.forking import in_a_fork, needs_fork
 
 WEIGHTS = load("weights")
 
@@ -145,8 +143,8 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
     for i in range(n):
         single = EuphoriaEnv(opponents=line_up, seat=int(infos["seat"][i]), reward=reward, **rules)
         single.reset(seed=0)
-        single._rows[:] = batch.states[i : i + 1]
-        single._mask, single._asked = batch.mask[i].copy(), True
+        single._begin(batch.game(i), 0)
+        single._asked = True
         singles.append(single)
     running = set(range(n))
     while running:
@@ -233,30 +231,6 @@ def test_an_opponent_needs_only_act() -> None:
     assert len(run(EuphoriaVectorEnv(2, opponents=Plain(), num_players=2), 10, seed=0)) == 11
 
 
-def test_a_game_that_ends_before_its_learner_was_asked_is_passed_over() -> None:
-    learners = SingleAgentGames(2, Rules(num_players=2), "random", seat=0, reward="rank", threads=None, events=0)
-    learners.reset(np.random.default_rng(0))
-    learners.terminated[:] = True  # as if both had ended in this step
-    learners.rewards[:] = 7.0
-    batch = learners.ready
-    batch.terminated[:] = True
-    batch.rewards[:] = 1.0
-    learners._credit(batch)
-    assert learners.rewards.tolist() == [7.0, 7.0] and not learners.final_ranking.any()
-
-
-@needs_fork
-def test_threads_work_after_a_fork() -> None:
-    env = EuphoriaVectorEnv(600, opponents="random", num_players=2, threads=2)
-    env.reset(seed=1)
-
-    def step() -> bytes:
-        return bytes(env.step(env.action_masks().argmax(axis=1))[0].tobytes())
-
-    step()
-    assert in_a_fork(step) == step()
-
-
 # ------------------------------------------------------------------------------------------------------------- what is refused
 
 
@@ -335,6 +309,21 @@ def test_wrong_arguments_of_vectors(arguments: dict[str, Any], message: str) -> 
         EuphoriaVectorEnv(**{"num_envs": 2, **arguments})
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        env,
+        raw_env,
+        partial(gymnasium.make, GYMNASIUM_ID),
+        partial(gymnasium.make_vec, GYMNASIUM_ID, num_envs=2),
+        lambda **words: vec_env(2, **words),
+    ],
+)
+def test_an_unknown_keyword(make: Any) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+        make(frameskip=4)
+
+
 def test_wrong_use() -> None:
     env = EuphoriaVectorEnv(2, num_players=2)
     with pytest.raises(ResetNeeded):
@@ -406,9 +395,7 @@ def test_sb3_answers_for_single_games() -> None:
     env = vec_env(3, num_players=2, seed=0)
     env.reset()
     assert env.has_attr("action_masks") and not env.has_attr("nothing")
-    assert env.get_attr("render_mode") == [None] * 3 and len(env.get_attr("num_envs", [0, 2])) == 2
-    assert len(env.env_method("action_masks", indices=[1])) == len(env.env_method("action_masks", indices=1)) == 1
-    assert env.env_is_wrapped(gymnasium.Wrapper) == [False] * 3
+    assert env.get_attr("render_mode") == [None] * 3 and env.env_is_wrapped(gymnasium.Wrapper) == [False] * 3
     for call in (lambda: env.env_method("fly"), lambda: env.set_attr("x", 1)):
         with pytest.raises(AttributeError):
             call()

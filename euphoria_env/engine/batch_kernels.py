@@ -58,7 +58,7 @@ def play_on(g, action, tape, kind, before, rewards):
     fill_rewards(g, kind, before, rewards)
 
 
-@entry(ROWS, "int64 int64", TAPE, "int64 float32[:] bool_[:]")
+@entry(ROWS, "int64 int64", TAPE, "int64 float32[:] int8[:]")
 def play(games, i, action, tape, kind, rewards, mask):
     """Plays a move in game i and writes rewards and the next mask.
 

@@ -17,7 +17,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
-from euphoria_env.envs.arguments import choice, refuse_unknown, reset_options
+from euphoria_env.envs.arguments import choice, reset_options
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.json_reader import read_index
@@ -57,8 +57,7 @@ class EuphoriaVecEnv(VecEnv):
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
-        refuse_unknown(arguments, EuphoriaVectorEnv, "EuphoriaVecEnv")
-        self.render_mode = choice("render_mode", render_mode, ("rgb_array", None))
+        self.render_mode = choice("render_mode", render_mode, "rgb_array", None)
         arguments |= {"reward": reward, "render_mode": render_mode}
         self.games = EuphoriaVectorEnv(num_envs, opponents, autoreset_mode=AutoresetMode.SAME_STEP, **arguments)
         self.rules = self.games.rules

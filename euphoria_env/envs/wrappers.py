@@ -1,4 +1,4 @@
-"""The wrappers of `raw_env`: PettingZoo's three standard ones as one, and the one in which all agents act at once."""
+"""PettingZoo's three standard wrappers as one, for `raw_env`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 from pettingzoo.utils.wrappers.order_enforcing import AECOrderEnforcingIterable
@@ -91,23 +90,3 @@ class _Turns(AECOrderEnforcingIterable):
             assert wrapper._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
             wrapper._has_updated = False
             yield raw.agent_selection
-
-
-class ParallelWrapper(turn_based_aec_to_parallel_wrapper):
-    """PettingZoo's environment in which all agents act at every step, also for a position in which the game is over."""
-
-    agents: list[str]
-
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Starts a game; from a position in which it is over nobody is left to act."""
-        observations, infos = super().reset(seed, options)
-        if observations:
-            return observations, infos
-        for _ in self.agents:
-            self.aec_env.step(None)
-        self.agents = []
-        return {}, {}
-
-    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Plays the action of the agent who decides; the others may be left out."""
-        return super().step(actions) if self.aec_env.agents else ({}, {}, {}, {}, {})
