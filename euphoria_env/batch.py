@@ -13,7 +13,7 @@ import numpy as np
 from euphoria_env import actions
 from euphoria_env.engine import batch_kernels, tape
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
+from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import read_index, read_indices, read_integer, read_seed, shown
@@ -118,10 +118,9 @@ class Batch:
     def _gather(self) -> None:
         """Gathers the arrays for the kernels."""
         self._games = batch_kernels.BatchArrays(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
-        self._results = batch_kernels.StepResults(self.rewards, self.terminated, self.truncated, self.ranking)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pool": None, "_games": None, "_results": None}  # threads cannot be copied
+        return {**vars(self), "_pool": None, "_games": None}  # threads cannot be copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -155,7 +154,7 @@ class Batch:
         batch_kernels.start_games(self._games, games, self._blank, self._episodes, self._seed)
 
     def _step_slice(self, first: int, last: int) -> int:
-        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self._results)
+        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self.rewards)
 
     def step(self, actions_: Any, active: Any = None) -> None:
         """Plays one decision in every game.
@@ -169,9 +168,11 @@ class Batch:
             ValueError: not N integers, or not N booleans.
         """
         self.check(actions_, active)
-        self.ended = _NO_GAMES
+        if len(self.ended):
+            self.terminated[self.ended] = self.truncated[self.ended] = False
+            self.ended = _NO_GAMES
         if any(self._share(self._step_slice)):
-            self._restart_ended(np.flatnonzero(self.terminated | self.truncated))
+            self._end_games()
 
     def check(self, actions_: Any, active: Any = None) -> None:
         """Raises the errors that `step` would raise, and advances no game."""
@@ -187,14 +188,18 @@ class Batch:
         if wrong >= 0:
             raise IllegalMove(f"game {wrong}: {self.game(wrong).why_illegal(given[wrong])}")
 
-    def _restart_ended(self, ended: np.ndarray) -> None:
-        """Restarts games that have ended, and keeps their rows for `final_observation`."""
+    def _end_games(self) -> None:
+        """Restarts the games that have ended, and keeps how they ended."""
+        status = self.states["status"]
+        self.ended = ended = np.flatnonzero(status >= OVER)
+        self.truncated[ended] = status[ended] == TRUNCATED
+        self.terminated[ended] = ~self.truncated[ended]
+        self.ranking[ended] = self.states["ranking"][ended, : self.rules.num_players]
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
         copy_chosen(self.states, ended, self._ends)
         if self.events.shape[1]:
             self._end_tapes = self._tapes[ended]
-        self.ended = ended
         self._episodes[ended] += 1
         self._start(ended)
 

@@ -7,7 +7,6 @@ docs/tutorials/own-algorithm.md builds a learner of 30 lines on it.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -43,10 +42,6 @@ class Trajectories:
         self.reward = np.zeros(self.capacity, np.float32)
         self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
-
-    def __copy__(self) -> Trajectories:
-        """Returns a copy with arrays of its own, on the same games."""
-        return copy.deepcopy(self, {id(self._batch): self._batch})
 
     def add(self, games: np.ndarray) -> slice:
         """Adds the decision that is due in each of these games, and returns the numbers of the new decisions.

@@ -67,22 +67,6 @@ def test_metadata() -> None:
         assert environment.action_space(agent).n == actions.NUM_ACTIONS
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"num_players": 7}, "num_players"),
-        ({"reward": "money"}, "reward"),
-        ({"render_mode": "hologram"}, "render_mode"),
-        ({"mask": "nowhere"}, "mask must"),
-        ({"mask_dtype": "float32"}, "mask_dtype must"),
-        *(({"render_size": size}, "render_size must") for size in (5, (160,), (0, 100), (True, 100), "160", (160.0, 100))),
-    ],
-)
-def test_bad_arguments(arguments, named) -> None:
-    with pytest.raises(ValueError, match=named):
-        raw_env(**arguments)
-
-
 @REWARDS
 def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
     """`last()` gives all rewards since the agent's own last decision; over a game they sum up."""

@@ -303,13 +303,22 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
     assert one.game == other.game
     vectors = [EuphoriaVectorEnv(2, "random", num_players=2) for _ in range(2)]
     ended = Game.from_record((GOLDEN / "3_players_truncated.record").read_text(encoding="utf-8"))
-    three = EuphoriaVectorEnv(2, "random", **ended.rules.to_dict())
-    with pytest.raises(ValueError, match=r"options\.position\[0\]: the game has ended"):
-        three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
+    rules = ended.rules.to_dict()
+    for three in (EuphoriaEnv("random", **rules), EuphoriaVectorEnv(2, "random", **rules)):
+        with pytest.raises(ValueError, match=r"options\.position(\[0\])?: the game has ended"):
+            three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
     for vector in vectors:
         vector.reset(seed=3)
-    for options in ({"position": 7}, {"position": [None]}, {"reset_mask": [True]}, {"reset_mask": np.ones(3, bool)}, {"x": 1}):
-        with pytest.raises(ValueError, match="position|reset_mask|x"):
+    for options in (
+        {"position": 7},
+        {"position": [None]},
+        {"position": [None, {"player": 7}]},
+        {"position": [{}, 5]},
+        {"reset_mask": [True]},
+        {"reset_mask": np.ones(3, bool)},
+        {"x": 1},
+    ):
+        with pytest.raises(ValueError, match="position|player|reset_mask|x"):
             vectors[0].reset(seed=4, options=options)
     assert (vectors[0].reset()[0] == vectors[1].reset()[0]).all()
     assert (one.reset()[0] == other.reset()[0]).all() and one.game == other.game

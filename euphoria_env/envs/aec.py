@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
 
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import ARTIFACTS, MARKETS, MAX_PLAYERS
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.state import ABSENT, IN_BY, OUT_BY, OVER, TRUNCATED
-from euphoria_env.envs.arguments import game_from, known_number, reset_options
+from euphoria_env.envs.arguments import ILLEGAL_REWARD, game_from, known_number, reset_options
 from euphoria_env.envs.environment import OneGame, observation_box
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE
-from euphoria_env.envs.wrappers import StandardWrapper
 from euphoria_env.game import IllegalMove
 from euphoria_env.json_reader import read_seed
 
+_SURE = (int, np.int64, np.int32)  # types of actions of which the check of the space, which is slow, looks at the value only
 # What nobody sees, for `raw_env.state`: fields of the state row, with their sizes and lowest and highest values. Chance to come
 # is not in it.
 _HIDDEN = {
@@ -86,7 +88,6 @@ class raw_env(OneGame, AECEnv):
         self._infos: dict[str, dict[str, Any]] = {}  # those that were read since the last step
         self._infos_of_dead = False  # whether the game had ended when they were made
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
-        self.agent_selection = self.possible_agents[0]
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The observation space, the same object at every call."""
@@ -215,19 +216,66 @@ class raw_env(OneGame, AECEnv):
         self.terminations, self.truncations = dict(self.terminations), dict(self.truncations)
         super()._was_dead_step(action)
 
-    def forfeit(self, reward: float) -> None:
-        """Ends the game and gives only the selected agent a reward, as PettingZoo's TerminateIllegalWrapper does."""
-        culprit = self.agent_selection
-        self._cumulative_rewards[culprit] = 0
-        self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
-        self.rewards = {**dict.fromkeys(self.agents, 0), culprit: reward}
-        self._accumulate_rewards()
-        self._deads_step_first()
-
     def close(self) -> None:
         """Does nothing; PettingZoo's test of rendering calls it."""
 
 
-def env(**kwargs: Any) -> AECEnv:
-    """Returns `raw_env` in PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
-    return StandardWrapper(raw_env(**kwargs))
+class env(raw_env):
+    """`raw_env` that behaves as in PettingZoo's TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper.
+
+    It raises and warns as they do. An illegal action ends the game with a reward of -1 for the agent who chose it; from then on
+    nobody decides.
+    """
+
+    _stepped = False  # whether `step` or `reset` was called since `agent_iter` named an agent
+
+    def _check_begun(self) -> None:
+        assert self._begun, "reset() needs to be called before anything else"
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts a game; see `raw_env.reset`."""
+        super().reset(seed, options)
+        self._stepped = True
+
+    def step(self, action: Any) -> None:
+        """Plays a decision of the selected agent, or ends the game if it is illegal.
+
+        Raises:
+            AssertionError: `reset` was not called, or the action is not in the action space.
+            ValueError: the agent is dead, and its action not None.
+        """
+        self._check_begun()
+        self._stepped = True
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        if type(action) not in _SURE or not 0 <= action < NUM_ACTIONS:
+            agent = self.agent_selection
+            dead = self.terminations[agent] or self.truncations[agent]
+            assert (action is None and dead) or self.action_space(agent).contains(action), "action is not in action space"
+        try:
+            super().step(action)
+        except IllegalMove:
+            EnvLogger.warn_on_illegal_move()
+            self._forfeit()
+
+    def _forfeit(self) -> None:
+        """Ends the game, with a reward for the selected agent alone."""
+        culprit = self.agent_selection
+        self._cumulative_rewards[culprit] = 0
+        self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
+        self.rewards = {**dict.fromkeys(self.agents, 0), culprit: ILLEGAL_REWARD}
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
+        """Returns an iterator over the agents who decide; between two of them `step` or `reset` must be called."""
+        self._check_begun()
+        return self._turns(max_iter)
+
+    def _turns(self, left: int) -> Iterator[str]:
+        while self.agents and left > 0:
+            left -= 1
+            assert self._stepped, "need to call step() or reset() in a loop over `agent_iter`"
+            self._stepped = False
+            yield self.agent_selection
