@@ -20,8 +20,7 @@ from tests.tools.playing import SHOWN
 
 Copied = Callable[[Any], Any]
 WAYS: dict[str, Copied] = {
-    "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda one: pickle.loads(pickle.dumps(one)),
-    "old pickle": lambda one: pickle.loads(pickle.dumps(one, 2)), "twice": lambda one: pickle.loads(pickle.dumps(copy.copy(one))),
+    "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda one: pickle.loads(pickle.dumps(copy.copy(one))),
 }  # fmt: skip
 SHORT = Rules(num_players=3, max_turns=6)
 

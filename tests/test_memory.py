@@ -282,17 +282,6 @@ def test_actions_may_change_after_they_were_taken() -> None:
     env.step_wait()
 
 
-@pytest.mark.parametrize("indices", [2, -1, [0, 2], [-3], 1.0, [True], ["0"]])
-def test_numbers_of_games_as_stable_baselines_asks(indices: Any) -> None:
-    env = EuphoriaVecEnv(2, "random", num_players=2, seed=1)
-    env.reset()
-    for call in (lambda: env.get_attr("rules", indices), lambda: env.env_method("action_masks", indices=indices),
-                 lambda: env.env_is_wrapped(object, indices)):  # fmt: skip
-        with pytest.raises((IndexError, TypeError)):
-            call()
-    assert len(env.get_attr("rules", [1])) == len(env.env_method("action_masks", indices=1)) == 1
-
-
 def test_a_refused_position_leaves_the_chance_to_come() -> None:
     one, other = EuphoriaEnv("random", num_players=2), EuphoriaEnv("random", num_players=2)
     for env in (one, other):

@@ -20,7 +20,6 @@ from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import choice, reset_options
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.json_reader import read_index
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -132,10 +131,6 @@ class EuphoriaVecEnv(VecEnv):
         return self.games.action_masks()
 
     # ------------------------------------------------------------------------------------- `VecEnv` methods on single games
-
-    def _get_indices(self, indices: Any) -> list[int]:
-        """The numbers of the chosen games; None: of all."""
-        return [read_index("indices", i, self.num_envs) for i in super()._get_indices(indices)]
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Calls a method of the chosen games; their only method is `action_masks`.
