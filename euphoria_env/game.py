@@ -117,15 +117,15 @@ class Game:
         return DECISIONS[self._row["ask"]]
 
     def legal(self) -> list[str]:
-        """The legal moves in notation, in the order of their action ids; empty after the end."""
+        """Returns the legal moves in notation, in the order of their action ids; empty after the end."""
         return [actions.NAMES[action] for action in self.legal_actions()]
 
     def legal_actions(self) -> np.ndarray:
-        """The legal moves as action ids, ascending; int64, shape (moves,)."""
+        """Returns the legal moves as action ids, ascending; int64, shape (moves,)."""
         return np.flatnonzero(self.mask())
 
     def mask(self) -> np.ndarray:
-        """The legal moves as a fresh bool array, shape (NUM_ACTIONS,)."""
+        """Returns the legal moves as a fresh bool array, shape (NUM_ACTIONS,)."""
         mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         observe.write_mask(self._rows, 0, mask)
         return mask
@@ -197,7 +197,7 @@ class Game:
         return rows
 
     def clone(self) -> Self:
-        """An exact copy, history included."""
+        """Returns an exact copy, history included."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other._rows, other._log = copy_rows(self._rows), self._log.copy()
@@ -374,12 +374,12 @@ class Game:
         return end
 
     def __str__(self) -> str:
-        """The board as text."""
+        """Returns the board as text."""
         return board_text(self)
 
     def __repr__(self) -> str:
         return f"<Game of {self._row['num_players']}, turn {self.turn}: player {self.player} must {self.prompt}>"
 
     def _repr_svg_(self) -> str:
-        """The board as a picture."""
+        """Returns the board as a picture."""
         return board_svg(self)

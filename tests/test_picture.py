@@ -17,7 +17,7 @@ from euphoria_env import Game, Rules
 from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, SLOTS, TANK, TUNNEL_ENDS, TUNNELS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.envs.frames import frame
+from euphoria_env.envs.environment import frame
 from euphoria_env.render import board_array, board_svg
 from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.sheet import SMALL

@@ -17,8 +17,7 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.state import ABSENT, IN_BY, OUT_BY, OVER, TRUNCATED
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, game_from, known_number, reset_options
-from euphoria_env.envs.environment import OneGame, observation_box
-from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, observation_box
 from euphoria_env.game import IllegalMove
 from euphoria_env.json_reader import read_seed
 
@@ -90,11 +89,11 @@ class raw_env(OneGame, AECEnv):
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """The observation space, the same object at every call."""
+        """Returns the observation space, the same object at every call."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The action space, the same object at every call."""
+        """Returns the action space, the same object at every call."""
         return self._action_spaces[agent]
 
     def _mask_of(self, agent: str) -> np.ndarray:
@@ -149,13 +148,13 @@ class raw_env(OneGame, AECEnv):
         self._infos, self._infos_of_dead = {}, self._status >= OVER
 
     def observe(self, agent: str) -> Any:
-        """The current observation of an agent, in fresh arrays."""
+        """Returns the current observation of an agent, in fresh arrays."""
         if not self._begun:
             self._check_begun()
         return self._observed_by(self._seat[agent], self._mask_of(agent) if self._masked else None)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Observation, rewards since its last decision, termination, truncation and info of the selected agent."""
+        """Returns observation, rewards since its last decision, termination, truncation and info of the selected agent."""
         if not self._begun:
             self._check_begun()
         agent = self.agent_selection

@@ -35,7 +35,7 @@ def is_integer(value: Any) -> bool:
 
 
 def picture_size(value: Any) -> tuple[int, int]:
-    """Width and height of pictures; a `ValueError` unless they are two integers from 1 to 10,000."""
+    """Returns width and height of pictures; raises a `ValueError` unless they are two integers from 1 to 10,000."""
     if isinstance(value, tuple | list) and len(value) == 2:
         width, height = value
         if all(is_integer(side) and 1 <= side <= _LARGEST_SIDE for side in value):
@@ -44,7 +44,7 @@ def picture_size(value: Any) -> tuple[int, int]:
 
 
 def learner_seat(seat: Any, players: int) -> int | None:
-    """The learner's seat, None for "random"; a `ValueError` for anything else."""
+    """Returns the learner's seat, None for "random"; raises a `ValueError` for anything else."""
     if isinstance(seat, str) and seat == "random":
         return None
     if not is_integer(seat) or not 0 <= seat < players:
@@ -69,7 +69,11 @@ def known_number(action: Any) -> int:
 
 
 def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",)) -> Mapping[str, Any]:
-    """The `options` of `reset`, empty for None; a `ValueError` for another type, or another option unless `allowed` is None."""
+    """Returns the `options` of `reset`, empty for None.
+
+    Raises:
+        ValueError: they are of another type, or have another option than those in `allowed` (None: any).
+    """
     if options is None:
         return {}
     if not isinstance(options, Mapping):
@@ -81,7 +85,7 @@ def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",))
 
 
 def chosen_games(mask: Any, n: int) -> np.ndarray | None:
-    """The `reset_mask` of N games; a `ValueError` unless it is (N,) bool with at least one True."""
+    """Returns the `reset_mask` of N games; raises a `ValueError` unless it is (N,) bool with at least one True."""
     if mask is None:
         return None
     chosen = np.asarray(mask)
@@ -91,7 +95,11 @@ def chosen_games(mask: Any, n: int) -> np.ndarray | None:
 
 
 def positions_from(given: Any, n: int) -> dict[int, Any]:
-    """The positions of N games by number, from one for all or a list of N (None: the setup); else a `ValueError`."""
+    """Returns the positions of N games by number, from one for all or a list of N (None: the setup).
+
+    Raises:
+        ValueError: a list of another length.
+    """
     several = isinstance(given, Sequence) and not isinstance(given, str)
     positions = list(given) if several else [given] * n
     if len(positions) != n:
@@ -100,7 +108,7 @@ def positions_from(given: Any, n: int) -> dict[int, Any]:
 
 
 def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position", again: bool = False) -> Game:
-    """A game that starts from a position (docs/positions.md), to which rules and seed are added if it has none.
+    """Returns a game that starts from a position (docs/positions.md), to which rules and seed are added if it has none.
 
     Args:
         given: the position.
@@ -126,7 +134,7 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
 
 
 def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -> tuple[int | None, dict[int, Game]]:
-    """The common seed of N games, and by number the games that start with a seed or position of their own.
+    """Returns the common seed of N games, and by number the games that start with a seed or position of their own.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
@@ -153,5 +161,5 @@ def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -
 
 
 def never_asked(what: str) -> ValueError:
-    """The error of an environment whose games end before the learner decides."""
+    """Returns the error of an environment whose games end before the learner decides."""
     return ValueError(f"{what}: {MOST_UNASKED} games in a row ended before the learner was asked")

@@ -15,12 +15,15 @@ from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.envs.arguments import choice, picture_size
-from euphoria_env.envs.frames import frame
 from euphoria_env.event_kinds import EVENT_SIZE, KINDS, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.observations import FIELDS, OBS_SIZE
+from euphoria_env.render import board_array
+from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH
 from euphoria_env.rules import Rules, write_rules
 
+PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is, with up to four players
+FRAMES_PER_SECOND = 2  # of recordings: one step is one decision, which somebody wants to read
 _INT8 = np.dtype(np.int8)
 
 
@@ -34,6 +37,25 @@ def events_box(events: int) -> spaces.Box:
     """Returns the space of the last events: int8, (events, EVENT_SIZE)."""
     low, high = np.array([0, -1, -1, -1], np.int8), np.array([len(KINDS) - 1, MAX_PLAYERS - 1, 127, 127], np.int8)
     return spaces.Box(np.tile(low, (events, 1)), np.tile(high, (events, 1)), dtype=np.int8)
+
+
+def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
+    """Returns a game as text ("ansi", "human") or as pixels ("rgb_array", uint8 (height, width, 3)); None without a mode.
+
+    The drawing keeps its shape and is as large as fits; what is left of the picture is blank.
+    """
+    if mode is None:
+        return None
+    if mode != "rgb_array":
+        return str(game)
+    width, height = size
+    drawn = board_array(game, within=size)[:height, :width]
+    if drawn.shape[:2] == (height, width):
+        return drawn
+    picture = np.full((height, width, 3), 255, np.uint8)
+    top, left = (height - drawn.shape[0]) // 2, (width - drawn.shape[1]) // 2
+    picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn
+    return picture
 
 
 class Environment:

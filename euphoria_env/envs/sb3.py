@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import choice, reset_options
-from euphoria_env.envs.frames import FRAMES_PER_SECOND
+from euphoria_env.envs.environment import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
 
@@ -89,7 +89,7 @@ class EuphoriaVecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes a copy of the actions; they are played in `step_wait`."""
+        """Copies the actions, which `step_wait` plays."""
         self._actions = np.array(actions)
 
     def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -110,7 +110,7 @@ class EuphoriaVecEnv(VecEnv):
         return observations, rewards.astype(np.float32), dones, each
 
     def _final_info(self, i: int, observation: Any, final: dict[str, Any]) -> dict[str, Any]:
-        """The info of game i, which has ended."""
+        """Returns the info of game i, which has ended."""
         learners, seconds = self.games.learners, round(time.time() - self._start, 6)
         return {
             "terminal_observation": observation,
@@ -123,11 +123,11 @@ class EuphoriaVecEnv(VecEnv):
         }
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """A picture of each game, uint8 (H, W, 3); None without `render_mode`."""
+        """Returns a picture of each game, uint8 (H, W, 3); None without `render_mode`."""
         return self.games.render() or [None] * self.num_envs
 
     def action_masks(self) -> np.ndarray:
-        """The learners' legal moves, bool (N, NUM_ACTIONS)."""
+        """Returns the learners' legal moves, bool (N, NUM_ACTIONS)."""
         return self.games.action_masks()
 
     # ------------------------------------------------------------------------------------- `VecEnv` methods on single games
@@ -144,7 +144,7 @@ class EuphoriaVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of this object, once for each of the chosen games.
+        """Returns an attribute of this object, once for each of the chosen games.
 
         Raises:
             AttributeError: there is no such attribute.
@@ -165,4 +165,4 @@ class EuphoriaVecEnv(VecEnv):
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing: there is nothing to close."""

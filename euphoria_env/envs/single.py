@@ -24,8 +24,7 @@ from euphoria_env.envs.arguments import (
     never_asked,
     reset_options,
 )
-from euphoria_env.envs.environment import OneGame
-from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.game import Game, IllegalMove
 
@@ -158,14 +157,14 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         return total
 
     def _deal(self) -> Game:
-        """The game for an opponent that needs it, determinized for its seat (R19)."""
+        """Returns the game for an opponent that needs it, determinized for its seat (R19)."""
         return self.game.determinize(self._player, derived_seed(self.np_random))
 
     def _observed_by_learner(self) -> Any:
         return self._observed_by(self._seat, self._fresh_mask() if self._masked else None)
 
     def _info(self) -> dict[str, Any]:
-        """The `info` beside the observation."""
+        """Returns the `info` beside the observation."""
         info: dict[str, Any] = {"action_mask": self._fresh_mask(), "seat": np.int64(self._seat)}
         if not self._asked:
             ranking = np.zeros(self.rules.num_players, np.int64)

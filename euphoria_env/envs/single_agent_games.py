@@ -152,7 +152,7 @@ class SingleAgentGames(AgentGames):
         self.terminated[:] = self.truncated[:] = False
 
     def _illegal_actions(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
-        """The error messages of the active games whose action is illegal, by number."""
+        """Returns the error messages of the active games whose action is illegal, by number."""
         given = np.asarray(actions)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             return {}  # the batch refuses them
@@ -227,7 +227,7 @@ class SingleAgentGames(AgentGames):
             self.final_opponents[i] = self.opponents.at(i)
 
     def final_game(self, i: int) -> Game:
-        """A copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
+        """Returns a copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
         i = read_index("the number of a game", i, self.n)
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 

@@ -13,8 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.envs.arguments import chosen_games, positions_from, reset_options, starts_from
-from euphoria_env.envs.environment import Environment
-from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, Environment
 from euphoria_env.envs.single_agent_games import SingleAgentGames
 
 
@@ -137,11 +136,11 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         return self._observed_by_learners(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
-        """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
+        """Returns the learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
         return self.learners.ready.mask & ~self._waits[:, None]
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
+        """Returns a picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
 
         A game that has ended and not yet restarted is shown at its end.
         """
@@ -160,14 +159,14 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         return self._observed(observation, self.action_masks().view(self._mask_dtype) if self._masked else None, events)
 
     def _infos(self) -> dict[str, Any]:
-        """The entries that `infos` always has; as in Gymnasium, `_key` marks the games that have the entry `key`."""
+        """Returns the entries that `infos` always has; as in Gymnasium, `_key` marks the games that have the entry `key`."""
         learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
         seats = np.where(self._waits, learners.final_seats, learners.seats)
         infos = {"action_mask": self.action_masks().view(self._mask_dtype), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """The infos of the games that ended in this step."""
+        """Returns the infos of the games that ended in this step."""
         learners = self.learners
         ranking = np.where(ended[:, None], learners.final_ranking, 0).astype(np.int64)
         won = learners.terminated & (ranking[:, 0] > 0)
@@ -178,7 +177,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         return final | {f"_{key}": ended.copy() for key in final}
 
     def _same_step_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """The infos of the games that ended in this step and have restarted, with their last observations."""
+        """Returns the infos of the games that ended in this step and have restarted, with their last observations."""
         learners = self.learners
         final_obs = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(ended):
