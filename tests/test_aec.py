@@ -12,9 +12,8 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
-from euphoria_env import Game, IllegalMove, Rules, actions, env, raw_env
+from euphoria_env import Rules, actions, env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
-from euphoria_env.observations import OBS_SIZE
 from tests.tools.playing import all_rules
 
 MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
@@ -112,29 +111,8 @@ def test_reset_from_a_position(make) -> None:
     assert game.to_dict()["players"][2]["workers"] == [6, 6] and game.rules == Rules(num_players=3, max_turns=9)
     environment.reset(seed=3, options={"position": position})
     assert environment.unwrapped.game == game, "what the position leaves out comes from the seed"
-    middle = Game(Rules(num_players=3, max_turns=9), seed=4)
-    for _ in range(8):
-        middle.play(int(middle.legal_actions()[-1]))
-    environment.reset(options={"position": middle.to_dict()})
-    assert environment.unwrapped.game == middle
-    observation = environment.observe(environment.agent_selection)
-    assert observation["observation"].shape == (OBS_SIZE,)
-    assert np.array_equal(np.flatnonzero(observation["action_mask"]), middle.legal_actions())
     environment.reset(options={})
     assert environment.unwrapped.game.turn == 0
-
-
-@pytest.mark.parametrize("action", [actions.parse("done"), -1, actions.NUM_ACTIONS, None, 10**12], ids=str)
-def test_an_illegal_action_raises_without_wrappers(action) -> None:
-    environment = raw_env(num_players=2)
-    environment.reset(seed=1)
-    game, agent = environment.game, environment.agent_selection
-    with pytest.raises(ValueError):
-        environment.step(action)
-    assert environment.game == game and environment.agent_selection == agent
-    assert not any(environment.terminations.values())
-    with pytest.raises(IllegalMove, match=agent.replace("_", " ")):
-        environment.step(actions.parse("done"))
 
 
 def test_the_registry_of_pettingzoo() -> None:

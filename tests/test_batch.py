@@ -13,7 +13,7 @@ from euphoria_env import batch as batch_module
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.observations import OBS_SIZE
 from tests.tools.forking import in_a_fork, needs_fork
-from tests.tools.playing import SHOWN, expected_rewards, stars
+from tests.tools.playing import SHOWN, everything, expected_rewards, stars
 
 SHORT = Rules(num_players=3, trading=True, max_turns=25)
 
@@ -116,23 +116,19 @@ def test_what_was_seen_at_the_end_is_that_of_the_last_step_alone() -> None:
     assert ends > 100
 
 
-def _everything(batch: Batch) -> list[bytes]:
-    return [getattr(batch, name).tobytes() for name in SHOWN] + [batch._episodes.tobytes()]
-
-
 @pytest.mark.parametrize("wrong", [-1, actions.NUM_ACTIONS, 10**12, actions.parse("done"), -(2**63)])
 def test_an_illegal_action_names_game_and_move_and_changes_nothing(wrong: int) -> None:
     batch = Batch(6, SHORT, seed=2)
     for number in range(30):
         batch.step(chosen(batch, number))
-    before = _everything(batch)
+    before = everything(batch)
     picks = chosen(batch, 1).astype(np.int64)
     picks[4] = wrong
     told = f"'{actions.NAMES[wrong]}' is illegal" if 0 <= wrong < actions.NUM_ACTIONS else f"an action is .*, not .*{wrong}"
     with pytest.raises(IllegalMove, match=f"game 4: {told}") as error:
         batch.step(picks)
     assert all(move in str(error.value) for move in batch.game(4).legal())
-    assert _everything(batch) == before
+    assert everything(batch) == before
     batch.step(chosen(batch, 1))
 
 
@@ -145,7 +141,7 @@ def test_actions_of_every_integer_type(kind) -> None:
             break
         batch.step(picks.tolist() if kind is list else picks.astype(kind))
         other.step(picks)
-        assert _everything(batch) == _everything(other)
+        assert everything(batch) == everything(other)
 
 
 @pytest.mark.parametrize(
@@ -155,13 +151,13 @@ def test_actions_of_every_integer_type(kind) -> None:
 )
 def test_what_are_no_actions(actions_) -> None:
     batch = Batch(2, SHORT, seed=3)
-    before = _everything(batch)
+    before = everything(batch)
     with pytest.raises(ValueError, match="actions|illegal"):
         batch.step(actions_)
     for active in ([True], [1, 0], "ab", [[True, True]], 1):
         with pytest.raises(ValueError, match="active"):
             batch.step(chosen(batch, 0), active)
-    assert _everything(batch) == before
+    assert everything(batch) == before
 
 
 @pytest.mark.parametrize(

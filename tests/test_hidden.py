@@ -598,17 +598,16 @@ def _tiles(d: Position) -> Hashable:
     return tuple(market["tile"] for market in d["markets"].values())
 
 
+def on_sites(hidden: int, **more: Any) -> Game:
+    """A game with the first tiles on the sites, some of them hidden."""
+    markets = {name: {"tile": TILES[k], "built": k >= hidden} for k, name in enumerate(MARKETS)}
+    rules = {"num_players": 2, "market_draft": "tiles_in" in more}
+    return Game.from_dict({"rules": rules, "seed": 1, "markets": markets, **more})
+
+
 def test_tiles_of_the_sites() -> None:
     """Any tile that is not built may lie on a site."""
-    markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2},
-            "seed": 1,
-            "markets": markets,
-            "tiles_out": {name: (0, None, 1)[k % 3] for k, name in enumerate(TILES[6:14])},
-        }
-    )
+    game = on_sites(2, tiles_out={name: (0, None, 1)[k % 3] for k, name in enumerate(TILES[6:14])})
     unknown = [*TILES[:2], *(name for k, name in enumerate(TILES[6:14]) if k % 3), *TILES[14:]]
     built = TILES[2:6]
     possible = Counter((*two, *built) for two in itertools.permutations(unknown, 2))
@@ -617,16 +616,8 @@ def test_tiles_of_the_sites() -> None:
 
 def test_tiles_of_the_sites_after_the_draft() -> None:
     """One's own tile lies on some site that is not built, on which is not known; the tile put out lies on none."""
-    markets = {name: {"tile": TILES[k], "built": k > 2} for k, name in enumerate(MARKETS)}
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2, "market_draft": True},
-            "seed": 1,
-            "markets": markets,
-            "tiles_in": {TILES[0]: 0, TILES[1]: 1},
-            "tiles_out": {TILES[6]: 0, TILES[7]: 1, **dict.fromkeys(TILES[8:16])},
-        }
-    )
+    tiles_out = {TILES[6]: 0, TILES[7]: 1, **dict.fromkeys(TILES[8:16])}
+    game = on_sites(3, tiles_in={TILES[0]: 0, TILES[1]: 1}, tiles_out=tiles_out)
     unknown = [*TILES[1:3], TILES[7], *TILES[8:]]
     possible = Counter(
         (*order, *TILES[3:6]) for two in itertools.combinations(unknown, 2) for order in itertools.permutations([TILES[0], *two])
@@ -636,16 +627,7 @@ def test_tiles_of_the_sites_after_the_draft() -> None:
 
 def test_who_put_which_tile_in_the_game() -> None:
     """A tile of player 1 may be each one that lies on the board, the built ones too, except the player's own."""
-    markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2, "market_draft": True},
-            "seed": 1,
-            "markets": markets,
-            "tiles_in": {TILES[0]: 0, TILES[3]: 1},
-            "tiles_out": {name: 0 for name in TILES[6:17]},
-        }
-    )
+    game = on_sites(2, tiles_in={TILES[0]: 0, TILES[3]: 1}, tiles_out=dict.fromkeys(TILES[6:17], 0))
     # Site and tile: the tiles 1 and 17 are unknown, one of them lies beside player 0's own.
     possible: Counter = Counter()
     for other in (TILES[1], TILES[17]):

@@ -22,7 +22,7 @@ from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
-from tests.tools.playing import SHOWN
+from tests.tools.playing import everything
 
 TWO, N = Rules(num_players=2), 4
 GOLDEN = Path(__file__).parent / "golden"
@@ -40,11 +40,6 @@ THE_SAME = [
 ]  # fmt: skip
 
 
-def all_of(batch: Batch) -> dict[str, bytes]:
-    """All that a batch shows and goes on from."""
-    return {name: getattr(batch, name).tobytes() for name in (*SHOWN, "_episodes", "_tapes")}
-
-
 def at_an_end() -> Batch:
     """Games of which some, but not all, ended in the last step."""
     batch = Batch(N, Rules(num_players=2, max_turns=9), seed=5, events=3)
@@ -60,16 +55,16 @@ def at_an_end() -> Batch:
 )
 def test_what_is_no_number_of_a_game(value: Any, error: type[Exception]) -> None:
     batch = Batch(N, TWO, seed=1)
-    before = all_of(batch)
+    before = everything(batch)
     with pytest.raises(error, match="the number of a game must be"):
         batch.game(value)
-    assert all_of(batch) == before
+    assert everything(batch) == before
 
 
 @pytest.mark.parametrize("call", [Batch.restart, lambda batch, games: Trajectories(batch, 100).add(games)])
 def test_what_are_no_numbers_of_games(call: Callable[[Batch, Any], Any]) -> None:
     batch = at_an_end()
-    before = all_of(batch)
+    before = everything(batch)
     for games in LISTS_OF_NONE:
         with pytest.raises((TypeError, ValueError), match="games must be"):
             call(batch, games)
@@ -77,18 +72,18 @@ def test_what_are_no_numbers_of_games(call: Callable[[Batch, Any], Any]) -> None
         with pytest.raises(IndexError, match="games must"):
             call(batch, games)
     call(batch, [])
-    assert all_of(batch) == before
+    assert everything(batch) == before
 
 
 def test_the_ends_as_players_saw_them() -> None:
     batch = at_an_end()
-    ends, before = len(batch.ended), all_of(batch)
+    ends, before = len(batch.ended), everything(batch)
     for players in ([2] * ends, [-1] * ends, [0] * (ends + 1), [], [0.0] * ends, [True] * ends, 0, [[0] * ends]):
         with pytest.raises(ValueError, match="players must"):
             batch.seen_at_end(players)
     with pytest.raises(ValueError, match="nothing is observed"):
         Batch(N, TWO, seed=5, observe=False).seen_at_end([])
-    assert all_of(batch) == before
+    assert everything(batch) == before
 
 
 @pytest.mark.parametrize("games", THE_SAME, ids=repr)
@@ -96,7 +91,7 @@ def test_numbers_of_games_of_any_kind(games: Any) -> None:
     batch, expected = Batch(N, TWO, seed=1), Batch(N, TWO, seed=1)
     batch.restart(games)
     expected.restart([1, 3])
-    assert all_of(batch) == all_of(expected)
+    assert everything(batch) == everything(expected)
     trajectories = Trajectories(batch, 2)
     trajectories.add(games)
     assert trajectories.game.tolist() == [1, 3]
@@ -104,7 +99,7 @@ def test_numbers_of_games_of_any_kind(games: Any) -> None:
 
 def test_starts_are_those_of_games_that_restart() -> None:
     batch, other = Batch(N, TWO, seed=1), Game(Rules(num_players=3), 1)
-    before, start = all_of(batch), Game(TWO, 7)
+    before, start = everything(batch), Game(TWO, 7)
     ended = Game.from_dict({**Game(TWO, 1).to_dict()})
     while not (ended.over or ended.truncated):
         ended.play(int(ended.legal_actions()[-1]))
@@ -116,7 +111,7 @@ def test_starts_are_those_of_games_that_restart() -> None:
     ):  # fmt: skip
         with pytest.raises(error):
             batch.restart(games, starts)
-        assert all_of(batch) == before
+        assert everything(batch) == before
     batch.restart([3, 1], {1: start})
     assert batch.game(1) == start and (batch.mask[1] == start.mask()).all() and batch.player[1] == start.player
     assert (batch.observation[1] == start.observation(start.player)).all()

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
-from tests.tools.playing import SHOWN, expected_rewards, stars
+from tests.tools.playing import everything, expected_rewards, stars
 
 RULES = [
     Rules(num_players=2, max_turns=4),
@@ -27,11 +27,6 @@ OTHER = Rules(num_players=5)
 COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
 NO_GAMES = [[-1], [99], [0, 0], [0.0], [True], [None], "0", 0, [[0]], [2**63]]
 NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", "559", None, [0], np.array([0])]
-
-
-def everything(batch: Batch) -> dict[str, bytes]:
-    """All that a batch shows, and all that its games go on from."""
-    return {name: getattr(batch, name).tobytes() for name in (*SHOWN, "_episodes", "_tapes")}
 
 
 class BatchMachine(RuleBasedStateMachine):

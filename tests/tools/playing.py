@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env import Game, IllegalMove, Rules, observations
+from euphoria_env import Batch, Game, IllegalMove, Rules, observations
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS
@@ -30,6 +30,11 @@ def all_rules() -> Iterator[Rules]:
         yield Rules(num_players=n, trades_per_turn=2, stars_to_win=4 + n, **pools, **dict.fromkeys(FLAGS, True))
     for n, option in zip(itertools.cycle(range(2, 7)), FLAGS, strict=False):
         yield Rules(num_players=n, **{option: True})
+
+
+def everything(batch: Batch) -> dict[str, bytes]:
+    """All that a batch shows, and all that its games go on from."""
+    return {name: getattr(batch, name).tobytes() for name in (*SHOWN, "_episodes", "_tapes")}
 
 
 def other_value(name: str) -> Any:
