@@ -31,9 +31,9 @@ class EuphoriaVecEnv(VecEnv):
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
     The info of a game that ended has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
-    `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
-    `is_success`. `TimeLimit.truncated` makes an algorithm add the value of the last observation; it is False where the reward
-    pays for truncated games (`rank`), since they pay nothing afterwards.
+    `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `winner` and `is_success`.
+    `TimeLimit.truncated` makes an algorithm add the value of the last observation; it is False where the reward pays for
+    truncated games (`rank`), since they pay nothing afterwards.
 
     `set_options({"position": ...})`, or a list of them, applies to the next `reset`.
 
@@ -116,7 +116,6 @@ class EuphoriaVecEnv(VecEnv):
             "terminal_observation": observation,
             "TimeLimit.truncated": bool(learners.truncated[i]) and not self._paid_at_the_end,
             "episode": {"r": round(float(self._returns[i]), 6), "l": int(self._lengths[i]), "t": seconds},
-            "opponents": learners.final_opponents[i],
             "is_success": bool(final["is_success"][i]),
             **{name: final[name][i] for name in ("seat", "ranking", "winner")},
             **({"illegal": learners.illegal[i]} if i in learners.illegal else {}),

@@ -45,7 +45,6 @@ class SingleAgentGames(AgentGames):
         final_states: (N,) its rows, as in `Batch.states`.
         final_seats: (N,) int64, the learner's seat in it.
         final_ranking: (N, P) int8, its ranking; 0 where an illegal action ended it.
-        final_opponents: its players by seat; the one at the learner's seat is a placeholder.
         illegal: the error messages of the games that an illegal action ended in the last step, by number.
     """
 
@@ -74,7 +73,6 @@ class SingleAgentGames(AgentGames):
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, players), np.int8)
-        self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
         self.illegal: dict[int, str] = {}
         self._positions: Mapping[int, Any] = {}  # with which games begin again, during a reset
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
@@ -218,13 +216,11 @@ class SingleAgentGames(AgentGames):
         self._keep(games, batch.end_states[counts], observations[counts], events[counts])
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray, events: np.ndarray) -> None:
-        """Keeps the ends of games, the learners' last observations, and the players."""
+        """Keeps the ends of games, the learners' last observations, and their seats."""
         put_rows(states, games, self.final_states)
         self.final_observation[games] = observations
         self.final_events[games] = events
         self.final_seats[games] = self.seats[games]
-        for i in games.tolist():
-            self.final_opponents[i] = self.opponents.at(i)
 
     def final_game(self, i: int) -> Game:
         """Returns a copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
