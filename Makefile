@@ -74,7 +74,6 @@ test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no pa
 
 fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line, or used without an error (half an hour)
 	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz pending position --inputs 20000
-	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz batch --inputs 5000
 	$(PY) -m tests.tools.fuzz record checkpoint --inputs 10000
 	$(PY) -m tests.tools.fuzz run --inputs 3000
 

@@ -68,7 +68,7 @@ class IllegalAnswer(IllegalMove):
 
 
 def agent_name(agent: Player) -> str:
-    """The name of an agent for error messages: its `name`, or else its class."""
+    """Returns the name of an agent for error messages: its `name`, or else its class."""
     kind, name = type(agent), getattr(agent, "name", None)
     return name if isinstance(name, str) else f"{kind.__module__}.{kind.__qualname__}"
 
@@ -142,7 +142,7 @@ def _blame(agent: Player, error: BaseException) -> None:
 
 
 def _legal_moves(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
-    """The answers of an agent as an array of its own, after checking that each is legal."""
+    """Returns the answers of an agent as an array of its own, after checking that each is legal."""
     given = np.asarray(answers)
     if given.shape != (len(masks),) or given.dtype.kind not in "iu":
         wanted = "an action id" if len(masks) == 1 else f"{len(masks)} action ids"
@@ -179,7 +179,7 @@ class Generators:
         self._own: list[tuple[Player, np.random.Generator]] = []  # found by identity, which a deep copy of all preserves
 
     def __call__(self, agent: Player) -> np.random.Generator:
-        """The generator of an agent."""
+        """Returns the generator of an agent."""
         for known, own in self._own:
             if known is agent:
                 return own
@@ -214,11 +214,11 @@ class AgentGames:
         return self.batch.observation[games], self.batch.mask[games]
 
     def determinized(self, game: int) -> Game:
-        """A game as the agent that decides gets it: determinized for its seat (R19)."""
+        """Returns a game as the agent that decides gets it: determinized for its seat (R19)."""
         return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng))
 
     def query(self, agent: Player, games: Any, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-        """An agent's moves in these games and the seconds it took; errors as of the function `query`."""
+        """Returns an agent's moves in these games and the seconds it took; errors as of the function `query`."""
         return query(agent, *self.inputs(games), rng, lambda k: self.determinized(games[k]))
 
     def store(self, games: Any, moves: np.ndarray, seconds: float) -> None:

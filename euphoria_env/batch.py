@@ -13,10 +13,10 @@ import numpy as np
 from euphoria_env import actions
 from euphoria_env.engine import batch_kernels, tape
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
+from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
-from euphoria_env.json_reader import read_array, read_index, read_indices, read_integer, read_seed, shown
+from euphoria_env.json_reader import read_index, read_indices, read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
@@ -54,6 +54,7 @@ class Batch:
         truncated: (N,) bool, whether the last step cut the game off.
         ranking: (N, P) int8, of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, what all players saw of the games that ended in the last step, 0 elsewhere.
+        ended: (E,) int64, the games that ended in the last step, ascending.
         events: (N, K, EVENT_SIZE) int8, the last K events of each game as the player who must decide saw them, oldest first, and
             zeros before the first one. Players are counted from that player on, in turn order (docs/events.md).
         states: (N,) the structured array of the games.
@@ -102,7 +103,7 @@ class Batch:
         self.ranking = _aligned((n, players), np.int8)
         self._final_observation: np.ndarray | None = None  # made when it is first read
         self._shown = _NO_GAMES  # the games that it shows
-        self._ended = _NO_GAMES  # the games that ended in the last step, ascending
+        self.ended = _NO_GAMES
         self._ends = np.zeros(1, GAME_DTYPE)  # their rows at the end, and room for more
         self._episodes = np.zeros(n, np.int64)
         self._actions = np.zeros(n, np.int64)
@@ -117,10 +118,9 @@ class Batch:
     def _gather(self) -> None:
         """Gathers the arrays for the kernels."""
         self._games = batch_kernels.BatchArrays(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
-        self._results = batch_kernels.StepResults(self.rewards, self.terminated, self.truncated, self.ranking)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pool": None, "_games": None, "_results": None}  # threads cannot be copied
+        return {**vars(self), "_pool": None, "_games": None}  # threads cannot be copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -154,7 +154,7 @@ class Batch:
         batch_kernels.start_games(self._games, games, self._blank, self._episodes, self._seed)
 
     def _step_slice(self, first: int, last: int) -> int:
-        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self._results)
+        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self.rewards)
 
     def step(self, actions_: Any, active: Any = None) -> None:
         """Plays one decision in every game.
@@ -168,9 +168,11 @@ class Batch:
             ValueError: not N integers, or not N booleans.
         """
         self.check(actions_, active)
-        self._ended = _NO_GAMES
+        if len(self.ended):
+            self.terminated[self.ended] = self.truncated[self.ended] = False
+            self.ended = _NO_GAMES
         if any(self._share(self._step_slice)):
-            self._restart_ended(np.flatnonzero(self.terminated | self.truncated))
+            self._end_games()
 
     def check(self, actions_: Any, active: Any = None) -> None:
         """Raises the errors that `step` would raise, and advances no game."""
@@ -184,19 +186,20 @@ class Batch:
         self._actions[:] = given
         wrong = int(batch_kernels.first_illegal(self.states, self._actions, self._active))
         if wrong >= 0:
-            action = int(given[wrong])
-            name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)
-            legal = ", ".join(self.game(wrong).legal())
-            raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
+            raise IllegalMove(f"game {wrong}: {self.game(wrong).why_illegal(given[wrong])}")
 
-    def _restart_ended(self, ended: np.ndarray) -> None:
-        """Restarts games that have ended, and keeps their rows for `final_observation`."""
+    def _end_games(self) -> None:
+        """Restarts the games that have ended, and keeps how they ended."""
+        status = self.states["status"]
+        self.ended = ended = np.flatnonzero(status >= OVER)
+        self.truncated[ended] = status[ended] == TRUNCATED
+        self.terminated[ended] = ~self.truncated[ended]
+        self.ranking[ended] = self.states["ranking"][ended, : self.rules.num_players]
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
         copy_chosen(self.states, ended, self._ends)
         if self.events.shape[1]:
             self._end_tapes = self._tapes[ended]
-        self._ended = ended
         self._episodes[ended] += 1
         self._start(ended)
 
@@ -205,65 +208,39 @@ class Batch:
         """int8 (N, P, OBS_SIZE), what all players saw of the games that ended in the last step, 0 elsewhere."""
         if self._final_observation is None:
             self._final_observation = _aligned((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
-        if self._shown is not self._ended and self._observe:
+        if self._shown is not self.ended and self._observe:
             self._final_observation[self._shown] = 0
-            batch_kernels.show_ends(self._ends, self._ended, self._final_observation)
-            self._shown = self._ended
+            batch_kernels.show_ends(self._ends, self.ended, self._final_observation)
+            self._shown = self.ended
         return self._final_observation
 
-    def observed_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """Returns what one player each saw last of some games that ended in the last step, int8 (K, OBS_SIZE).
+    def seen_at_end(self, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns what one player each saw last of the games in `ended`: int8 (E, OBS_SIZE), and events (E, K, EVENT_SIZE).
 
         Args:
-            games: (K,) the numbers of the games.
-            players: (K,) a player of each.
+            players: (E,) a player of each of these games.
 
         Raises:
-            TypeError, IndexError: not numbers of games.
-            ValueError: a game did not end in the last step, a number is no player, or the batch does not observe.
+            ValueError: not one player for each, or the batch does not observe.
         """
-        which, players = self._at_end(games), self._players_of(games, players)
-        if not self._observe:
-            raise ValueError("nothing is observed here")
-        observations = np.empty((len(which), OBS_SIZE), np.int8)
-        batch_kernels.show_seats(self._ends, which, players, observations)
-        return observations
-
-    def events_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """Returns the last events of these games as these players saw them, int8 (K, events, EVENT_SIZE).
-
-        Arguments and errors are those of `observed_at_end`.
-        """
-        which, players = self._at_end(games), self._players_of(games, players)
-        events = np.zeros((len(which), *self.events.shape[1:]), np.int8)
-        if events.shape[1]:
-            batch_kernels.show_last_events(self._ends, self._end_tapes, which, players, events)
-        return events
-
-    def states_at_end(self, games: np.ndarray) -> np.ndarray:
-        """Returns copies of the last rows of some games that ended in the last step, (K,) and typed as `states`.
-
-        Arguments and errors are those of `observed_at_end`.
-        """
-        which = self._at_end(games)
-        rows = np.zeros(len(which), GAME_DTYPE)
-        copy_chosen(self._ends, which, rows)
-        return rows
-
-    def _at_end(self, games: np.ndarray) -> np.ndarray:
-        """Returns where the rows of these games are in `_ends`."""
-        games = read_indices("games", games, self.n)
-        if not np.isin(games, self._ended).all():
-            ended = self._ended.tolist()
-            raise ValueError(f"games must be some of those that ended in the last step, {ended}, not {games.tolist()}")
-        return np.searchsorted(self._ended, games)
-
-    def _players_of(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        n, most = len(games), self.rules.num_players - 1
+        n, most = len(self.ended), self.rules.num_players - 1
         given = np.array(players)
         if given.shape != (n,) or (n and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
             raise ValueError(f"players must be one from 0 to {most} for each of {n} games, not {shown(given.tolist())}")
-        return given.astype(np.int64)
+        if not self._observe:
+            raise ValueError("nothing is observed here")
+        which, seats = np.arange(n), given.astype(np.int64)
+        observations = np.empty((n, OBS_SIZE), np.int8)
+        batch_kernels.show_seats(self._ends, which, seats, observations)
+        events = np.zeros((n, *self.events.shape[1:]), np.int8)
+        if events.shape[1]:
+            batch_kernels.show_last_events(self._ends, self._end_tapes, which, seats, events)
+        return observations, events
+
+    @property
+    def end_states(self) -> np.ndarray:
+        """(E,) copies of the last rows of the games in `ended`, typed as `states`."""
+        return copy_rows(self._ends[: len(self.ended)])
 
     def restart(self, games: Sequence[int] | np.ndarray, starts: Mapping[int, Game] | None = None) -> None:
         """Restarts some games, whether or not they have ended; `terminated` and the like stay those of the last step.
@@ -317,43 +294,6 @@ class Batch:
         moves = np.empty(self.n, np.int64)
         batch_kernels.choose_legal(self.states, rng.random(self.n), moves)
         return moves
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Returns all that the games to come depend on, as arrays for `restore`."""
-        rows = self.states.view(np.uint8).reshape(self.n, -1)
-        state: dict[str, np.ndarray] = {
-            "games": rows.copy(),
-            "episodes": self._episodes.copy(),
-            "seed": np.array([self._seed], np.int64),
-        }
-        if self.events.shape[1]:
-            state["events"] = self._tapes.copy()
-        return state
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continues from a `state`; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
-
-        Every game is checked as a position is, so that damaged ones are found before they are played.
-
-        Raises:
-            ValueError: it has another number of games, other rules, or games that are impossible; nothing is changed.
-        """
-        arrays = {f"state[{name!r}]": array for name, array in state.items()}  # as error messages name them
-        rows = read_array(arrays, "state['games']", (self.n, GAME_DTYPE.itemsize), np.uint8)
-        episodes = read_array(arrays, "state['episodes']", (self.n,), np.int64, 0, MOST_EPISODES)
-        seed = read_array(arrays, "state['seed']", (1,), np.int64)
-        tapes = self._tapes
-        if self.events.shape[1]:
-            tapes = np.ascontiguousarray(read_array(arrays, "state['events']", tapes.shape, tapes.dtype))
-            tape.check_events(tapes, self.rules.num_players)
-        games = np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0]
-        for i in range(self.n):
-            check_row(i, games[i : i + 1], self.rules)
-        self.states[:] = games
-        self._tapes[:] = tapes
-        self._episodes[:] = episodes
-        self._seed = int(seed[0])
-        batch_kernels.show_games(self._games, 0, self.n)
 
     def game(self, i: int) -> Game:
         """Returns a copy of game i.

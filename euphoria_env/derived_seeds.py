@@ -17,22 +17,22 @@ _DRAWN = 32  # bytes
 
 
 def _derived(rng: np.random.Generator, size: int) -> int:
-    """The hash of 32 drawn bytes as an integer of `size` bytes."""
+    """Returns the hash of 32 drawn bytes as an integer of `size` bytes."""
     return int.from_bytes(hashlib.blake2b(rng.bytes(_DRAWN), digest_size=size).digest(), "little")
 
 
 def derived_generator(rng: np.random.Generator) -> np.random.Generator:
-    """A generator for agents; equal states of `rng` give equal ones."""
+    """Returns a generator for agents; equal states of `rng` give equal ones."""
     return np.random.default_rng(_derived(rng, 16))
 
 
 def derived_seed(rng: np.random.Generator) -> int:
-    """A seed of 64 bits for `Game.determinize`, whose result agents get."""
+    """Returns a seed of 64 bits for `Game.determinize`, whose result agents get."""
     return _derived(rng, 8)
 
 
 def generator_from(state: Any) -> np.random.Generator:
-    """A generator of numpy's default kind with this state, which may come from JSON.
+    """Returns a generator of numpy's default kind with this state, which may come from JSON.
 
     Raises:
         ValueError: the state is not one of such a generator.

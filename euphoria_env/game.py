@@ -117,15 +117,15 @@ class Game:
         return DECISIONS[self._row["ask"]]
 
     def legal(self) -> list[str]:
-        """The legal moves in notation, in the order of their action ids; empty after the end."""
+        """Returns the legal moves in notation, in the order of their action ids; empty after the end."""
         return [actions.NAMES[action] for action in self.legal_actions()]
 
     def legal_actions(self) -> np.ndarray:
-        """The legal moves as action ids, ascending; int64, shape (moves,)."""
+        """Returns the legal moves as action ids, ascending; int64, shape (moves,)."""
         return np.flatnonzero(self.mask())
 
     def mask(self) -> np.ndarray:
-        """The legal moves as a fresh bool array, shape (NUM_ACTIONS,)."""
+        """Returns the legal moves as a fresh bool array, shape (NUM_ACTIONS,)."""
         mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         observe.write_mask(self._rows, 0, mask)
         return mask
@@ -137,10 +137,14 @@ class Game:
             IllegalMove: the move is not legal now, or there is no such move; the game does not change.
             ValueError: the move draws a loaded outcome that is impossible; the game does not change.
         """
-        action, log = self._action(move), self._log
+        try:
+            action = actions.parse(move) if isinstance(move, str) else actions.number(move)
+        except ValueError:
+            raise IllegalMove(self.why_illegal(move)) from None
+        log = self._log
         tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
         if not loop.step(self._rows, 0, action, tape):
-            raise IllegalMove(self._why_illegal(action))
+            raise IllegalMove(self.why_illegal(action))
         try:
             log.finish(tape)
         except ValueError:
@@ -149,18 +153,14 @@ class Game:
         self._moves.append(action)
         self._marks.append(len(log))
 
-    def _action(self, move: Any) -> int:
-        """Returns the id of a move, which need not be legal."""
+    def why_illegal(self, move: Any) -> str:
+        """Returns the error message for a move that is illegal now, or for what is no move at all."""
         try:
-            return actions.parse(move) if isinstance(move, str) else actions.number(move)
+            name = actions.NAMES[actions.parse(move) if isinstance(move, str) else actions.number(move)]
+            wrong = f"{name!r} is illegal: player {self.player} must {self.prompt}"
         except ValueError as error:
-            raise IllegalMove(f"{error}; legal are {', '.join(self.legal()) or 'none, the game has ended'}") from None
-
-    def _why_illegal(self, action: int) -> str:
-        name = actions.NAMES[action]
-        if self._row["status"] >= OVER:
-            return f"{name!r}: the game has ended, nobody has a move"
-        return f"{name!r} is illegal: player {self.player} must {self.prompt}; legal are {', '.join(self.legal())}"
+            wrong = str(error)
+        return f"{wrong}; legal are {', '.join(self.legal()) or 'none, the game has ended'}"
 
     @property
     def turn(self) -> int:
@@ -197,7 +197,7 @@ class Game:
         return rows
 
     def clone(self) -> Self:
-        """An exact copy, history included."""
+        """Returns an exact copy, history included."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other._rows, other._log = copy_rows(self._rows), self._log.copy()
@@ -374,12 +374,12 @@ class Game:
         return end
 
     def __str__(self) -> str:
-        """The board as text."""
+        """Returns the board as text."""
         return board_text(self)
 
     def __repr__(self) -> str:
         return f"<Game of {self._row['num_players']}, turn {self.turn}: player {self.player} must {self.prompt}>"
 
     def _repr_svg_(self) -> str:
-        """The board as a picture."""
+        """Returns the board as a picture."""
         return board_svg(self)

@@ -187,10 +187,10 @@ _STARTS = {field.name: field.start for field in FIELDS}
 
 
 def start_of(name: str) -> int:
-    """The first index of a field."""
+    """Returns the first index of a field."""
     return _STARTS[name]
 
 
 def table() -> list[Field]:
-    """Every field with its slice, range and meaning."""
+    """Returns every field with its slice, range and meaning."""
     return list(FIELDS)

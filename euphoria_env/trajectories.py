@@ -7,8 +7,6 @@ docs/tutorials/own-algorithm.md builds a learner of 30 lines on it.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,11 +14,9 @@ import numpy as np
 from euphoria_env.batch import Batch
 from euphoria_env.engine import trajectory_kernels
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
-from euphoria_env.json_reader import Reader, read_array, read_indices, read_integer
+from euphoria_env.json_reader import read_indices, read_integer
 
 __all__ = ["ENDED", "OPEN", "Trajectories", "estimate_advantages"]
-
-_MOST_TURNS = 2**62
 
 
 class Trajectories:
@@ -46,10 +42,6 @@ class Trajectories:
         self.reward = np.zeros(self.capacity, np.float32)
         self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
-
-    def __copy__(self) -> Trajectories:
-        """Returns a copy with arrays of its own, on the same games."""
-        return copy.deepcopy(self, {id(self._batch): self._batch})
 
     def add(self, games: np.ndarray) -> slice:
         """Adds the decision that is due in each of these games, and returns the numbers of the new decisions.
@@ -92,45 +84,25 @@ class Trajectories:
         self.size = len(kept)
         for array in self.arrays().values():
             array[: len(kept)] = array[kept]
-        self._link()
+        self._latest[:] = -1
+        self._latest[self.game[: self.size], self.seat[: self.size]] = np.arange(self.size)
         return kept
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Returns all arrays by name."""
         return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
 
-    def restore(self, arrays: Mapping[str, np.ndarray], prefix: str = "") -> None:
-        """Continues with the first entries of the `arrays` of other trajectories on the same games.
-
-        Args:
-            arrays: the arrays by name.
-            prefix: what their names begin with here.
+    def grow(self, capacity: int) -> None:
+        """Makes room for more decisions, in new arrays.
 
         Raises:
-            ValueError: they differ in length, are too long, have other types, or do not fit the games; nothing is changed.
+            ValueError: it is not a number of decisions, or there are more.
         """
-        n = min(np.size(arrays.get(f"{prefix}game", ())), self.capacity)
-        games, players = self._batch.rewards.shape
-        limits = {
-            "game": (0, games - 1), "seat": (0, players - 1), "turn": (0, _MOST_TURNS), "elapsed": (0, _MOST_TURNS),
-            "reward": (-np.inf, np.inf), "following": (ENDED, n - 1),
-        }  # fmt: skip
-        kinds = {name: array.dtype for name, array in self.arrays().items()}
-        found = {name: read_array(arrays, f"{prefix}{name}", (n,), kind, *limits[name]) for name, kind in kinds.items()}
-        _check_following(found["following"], f"{prefix}following")
-        still = found["following"] == OPEN
-        if len(np.unique(found["game"][still] * players + found["seat"][still])) < np.count_nonzero(still):
-            Reader.fail(f"{prefix}following", "two decisions of one seat are open")
-        self.size = n
-        for name, array in self.arrays().items():
-            array[:n] = found[name]
-        self._link()
-
-    def _link(self) -> None:
-        """Notes the open decision of each seat."""
-        self._latest[:] = -1
-        (kept,) = np.nonzero(self.following[: self.size] == OPEN)
-        self._latest[self.game[kept], self.seat[kept]] = kept
+        self.capacity = read_integer("capacity", capacity, self.size)
+        for name, old in self.arrays().items():
+            new = np.zeros(self.capacity, old.dtype)
+            new[: self.size] = old[: self.size]
+            setattr(self, name, new)
 
 
 def estimate_advantages(
@@ -172,8 +144,8 @@ def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
     return np.require(array, kind, ("C", "W", "A"))
 
 
-def _check_following(following: np.ndarray, name: str = "following") -> None:
+def _check_following(following: np.ndarray) -> None:
     """Refuses decisions that are not followed by later ones."""
     n = len(following)
     if not ((following == OPEN) | (following == ENDED) | ((following > np.arange(n)) & (following < n))).all():
-        Reader.fail(name, f"a decision follows an earlier one, itself, or none of these {n}")
+        raise ValueError(f"following: a decision follows an earlier one, itself, or none of these {n}")

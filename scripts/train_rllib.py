@@ -33,7 +33,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options, 
 from euphoria_agents.files import atomic_write
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env import Rules, actions
-from euphoria_env.envs.observation_space import observation_box
+from euphoria_env.envs.environment import observation_box
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 

@@ -8,14 +8,12 @@ import warnings
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
-from euphoria_env import Game, IllegalMove, Rules, actions, env, parallel_env, raw_env
+from euphoria_env import Rules, actions, env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
-from euphoria_env.observations import OBS_SIZE
-from tests.test_batch import expected_rewards, stars
 from tests.tools.playing import all_rules
 
 MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
@@ -68,60 +66,6 @@ def test_metadata() -> None:
         assert environment.action_space(agent).n == actions.NUM_ACTIONS
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"num_players": 7}, "num_players"),
-        ({"reward": "money"}, "reward"),
-        ({"render_mode": "hologram"}, "render_mode"),
-        ({"mask": "nowhere"}, "mask must"),
-        ({"mask_dtype": "float32"}, "mask_dtype must"),
-        *(({"render_size": size}, "render_size must") for size in (5, (160,), (0, 100), (True, 100), "160", (160.0, 100))),
-    ],
-)
-def test_bad_arguments(arguments, named) -> None:
-    with pytest.raises(ValueError, match=named):
-        raw_env(**arguments)
-
-
-@REWARDS
-@pytest.mark.parametrize("n", range(2, 7))
-def test_it_plays_as_a_game_does(reward: str, n: int) -> None:
-    """Observations, masks, rewards and the end, at every decision, against `Game`."""
-    rng = random.Random(n)
-    environment = raw_env(num_players=n, max_turns=15, trading=True, reward=reward)
-    environment.reset(seed=n)
-    game, total = environment.game, dict.fromkeys(environment.possible_agents, 0.0)
-    assert game.turn == 0
-    while game.legal():
-        decider = f"player_{game.player}"
-        assert environment.agent_selection == decider
-        assert environment.agents == environment.possible_agents
-        for p, agent in enumerate(environment.possible_agents):
-            seen = environment.observe(agent)
-            expected = game.mask() if agent == decider else np.zeros(actions.NUM_ACTIONS)
-            assert seen["observation"].dtype == seen["action_mask"].dtype == np.int8
-            assert np.array_equal(seen["observation"], game.observation(p))
-            assert np.array_equal(seen["action_mask"], expected)
-            assert np.array_equal(environment.infos[agent]["action_mask"], expected)
-            assert environment.infos[agent]["action_mask"].dtype == np.int8
-            assert environment.observation_space(agent).contains(seen)
-            assert environment.terminations[agent] is False and environment.truncations[agent] is False
-        action, before = legal_move(environment, rng), stars(game)
-        environment.step(np.int32(action))
-        game.play(action)
-        rewards = [environment.rewards[agent] for agent in environment.possible_agents]
-        assert np.allclose(rewards, expected_rewards(reward, game, before), atol=1e-6) and abs(sum(rewards)) < 1e-5
-        for agent, r in environment.rewards.items():
-            total[agent] += r
-    assert set(environment.terminations.values()) == {game.over} and set(environment.truncations.values()) == {game.truncated}
-    assert all(not environment.observe(agent)["action_mask"].any() for agent in environment.agents)
-    assert not environment.infos[environment.agent_selection]["action_mask"].any()
-    for _ in range(n):
-        environment.step(None)
-    assert environment.agents == []
-
-
 @REWARDS
 def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
     """`last()` gives all rewards since the agent's own last decision; over a game they sum up."""
@@ -140,27 +84,6 @@ def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
                     given[name] += value
         assert collected == pytest.approx(given)
         assert sum(given.values()) == pytest.approx(0)
-
-
-def test_observations_are_copies() -> None:
-    environment = raw_env(num_players=2)
-    environment.reset(seed=1)
-    seen = environment.observe(environment.agent_selection)
-    kept = {name: array.copy() for name, array in seen.items()}
-    environment.step(legal_move(environment, random.Random(1)))
-    assert all(np.array_equal(seen[name], kept[name]) for name in kept)
-    for array in environment.observe(environment.agent_selection).values():
-        array[:] = 1
-    assert not any(np.all(array == 1) for array in environment.observe(environment.agent_selection).values())
-    assert not np.all(environment.infos[environment.agent_selection]["action_mask"] == 1)
-    state = environment.state()
-    assert state.dtype == np.int8 and environment.state_space.contains(state) and state.any()
-    state[:] = 0
-    assert environment.state().any()
-    later = environment.game
-    copied = environment.game
-    copied.play(copied.legal()[0])
-    assert environment.game == later != copied
 
 
 def test_the_same_seed_and_the_next_game() -> None:
@@ -188,42 +111,8 @@ def test_reset_from_a_position(make) -> None:
     assert game.to_dict()["players"][2]["workers"] == [6, 6] and game.rules == Rules(num_players=3, max_turns=9)
     environment.reset(seed=3, options={"position": position})
     assert environment.unwrapped.game == game, "what the position leaves out comes from the seed"
-    middle = Game(Rules(num_players=3, max_turns=9), seed=4)
-    for _ in range(8):
-        middle.play(int(middle.legal_actions()[-1]))
-    environment.reset(options={"position": middle.to_dict()})
-    assert environment.unwrapped.game == middle
-    observation = environment.observe(environment.agent_selection)
-    assert observation["observation"].shape == (OBS_SIZE,)
-    assert np.array_equal(np.flatnonzero(observation["action_mask"]), middle.legal_actions())
     environment.reset(options={})
     assert environment.unwrapped.game.turn == 0
-
-
-@pytest.mark.parametrize(
-    ("position", "named"),
-    [([], "object"), ({"colour": 1}, "colour"), ({"rules": {"num_players": 3}}, "rules"), ({"player": 5}, "player")],
-)
-def test_reset_from_an_impossible_position_changes_nothing(position, named) -> None:
-    environment = raw_env(num_players=2)
-    environment.reset(seed=1)
-    game = environment.game
-    with pytest.raises(ValueError, match=named):
-        environment.reset(options={"position": position})
-    assert environment.game == game and environment.observe(environment.agent_selection)["action_mask"].any()
-
-
-@pytest.mark.parametrize("action", [actions.parse("done"), -1, actions.NUM_ACTIONS, None, 10**12], ids=str)
-def test_an_illegal_action_raises_without_wrappers(action) -> None:
-    environment = raw_env(num_players=2)
-    environment.reset(seed=1)
-    game, agent = environment.game, environment.agent_selection
-    with pytest.raises(ValueError):
-        environment.step(action)
-    assert environment.game == game and environment.agent_selection == agent
-    assert not any(environment.terminations.values())
-    with pytest.raises(IllegalMove, match=agent):
-        environment.step(actions.parse("done"))
 
 
 def test_the_registry_of_pettingzoo() -> None:
@@ -288,33 +177,3 @@ def test_masks_in_infos_alone_or_of_another_type(option) -> None:
         move = None if any(usual.last()[2:4]) else legal_move(usual, random.Random(1))
         environment.step(move)
         usual.step(move)
-
-
-# ------------------------------------------------------------------------------------------------------------ parallel
-
-
-@pytest.mark.parametrize("n", [2, 6])
-def test_the_parallel_api(n: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        parallel_api_test(parallel_env(num_players=n, max_turns=12, reward="stars"), num_cycles=150)
-        parallel_seed_test(lambda: parallel_env(num_players=n, max_turns=12), num_cycles=60)
-
-
-def test_parallel_agents_play_the_game_of_turns() -> None:
-    """Ignores the actions of all but the decider; rewards, observations and masks are those of `env`."""
-    together, turns = parallel_env(num_players=3, reward="stars", max_turns=15), env(num_players=3, reward="stars", max_turns=15)
-    observations, infos = together.reset(seed=4)
-    turns.reset(seed=4)
-    rng = random.Random(4)
-    while together.agents:
-        for agent, seen in observations.items():
-            expected = turns.observe(agent)
-            assert all(np.array_equal(seen[key], expected[key]) for key in expected)
-            assert np.array_equal(infos[agent]["action_mask"], expected["action_mask"])
-        move = legal_move(turns, rng)
-        moves = {agent: move if agent == turns.agent_selection else rng.randrange(actions.NUM_ACTIONS) for agent in turns.agents}
-        turns.step(move)
-        observations, rewards, terminated, truncated, infos = together.step(moves)
-        assert (rewards, terminated, truncated) == (turns.rewards, turns.terminations, turns.truncations)
-    assert all(truncated.values()) and set(observations) == set(turns.possible_agents)

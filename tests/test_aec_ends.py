@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from pettingzoo.test import api_test
-from pettingzoo.utils import turn_based_aec_to_parallel, wrappers
+from pettingzoo.utils import wrappers
 
-from euphoria_env import Game, Rules, actions, env, parallel_env, raw_env
+from euphoria_env import Game, Rules, actions, env, raw_env
 
 ILLEGAL = actions.parse("done")  # nobody may say that when a game begins
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -174,17 +174,6 @@ def test_what_was_given_away_never_changes(make: Any) -> None:
         np.testing.assert_equal(told, before)
 
 
-@pytest.mark.parametrize("make", [parallel_env, lambda **rules: turn_based_aec_to_parallel(env(**rules))])
-def test_what_parallel_games_gave_away_never_changes(make: Any) -> None:
-    game, kept = make(num_players=3, max_turns=4), []
-    told: Any = game.reset(seed=1)
-    while game.agents:
-        kept.append((told, copy.deepcopy(told)))
-        told = game.step(dict.fromkeys(game.agents, int(legal_moves(game)[-1])))
-    for told, before in kept:
-        np.testing.assert_equal(told, before)
-
-
 def test_info_and_what_others_write_into_it_are_of_one_step() -> None:
     """A wrapper may write into `infos`, and `last` tells of it, until the next step."""
     game = env(num_players=2)
@@ -194,24 +183,3 @@ def test_info_and_what_others_write_into_it_are_of_one_step() -> None:
     assert game.last()[-1] is game.infos[agent] and game.last()[-1]["note"] == 1
     game.step(int(legal_moves(game)[0]))
     assert all(set(info) == {"action_mask"} for info in game.infos.values())
-
-
-# ------------------------------------------------------------------------------------------------------------ parallel
-
-
-def test_the_end_of_a_parallel_game_by_an_illegal_action_shows_no_mask() -> None:
-    game = parallel_env(num_players=2)
-    game.reset(seed=4)
-    observations, *_, infos = game.step(dict.fromkeys(game.agents, ILLEGAL))
-    assert set(observations) == set(infos) == {"player_0", "player_1"}
-    assert not any(seen["action_mask"].any() for seen in (*observations.values(), *infos.values()))
-    assert game.step({}) == ({}, {}, {}, {}, {})
-
-
-def test_nobody_acts_in_a_parallel_game_that_is_over_when_it_begins() -> None:
-    game = parallel_env(num_players=3, max_turns=3)
-    assert game.reset(options={"position": ended_game().to_dict()}) == ({}, {})
-    assert game.agents == [] and game.step({}) == ({}, {}, {}, {}, {})
-    observations, infos = game.reset(seed=1)
-    assert game.agents == list(observations) == list(infos) == game.possible_agents
-    assert sum(seen["action_mask"].any() for seen in observations.values()) == 1

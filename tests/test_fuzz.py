@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -16,45 +13,23 @@ from euphoria_env import Game, Rules, actions
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES, TERRITORIES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from tests.tools.playing import is_sound, prefer, random_move
-from tests.tools.positions import any_position, random_rules
+from tests.tools import fuzz
+from tests.tools.playing import is_sound
+from tests.tools.positions import random_rules
 
 FUZZ = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 NAMES = (*ARTIFACTS, *FACTIONS, *GOODS, *MARKETS, *SPACES, *TERRITORIES, *RECRUIT_NAMES, *TILES)
-KEYS = (
-    "rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
-    "active", "status", "offers", "recruits_out", "tiles_out", "tiles_in", "generator", "load", "winner", "ranking", "pending",
-)  # fmt: skip
-
-NUMBERS = st.integers(-3, 13) | st.sampled_from([127, 128, 255, 2**15, 2**31 - 2, 2**31 - 1, 2**31, 2**63, 10**30, -(2**63)])
-SCALARS = (
-    st.none() | st.booleans() | NUMBERS | st.floats() | st.text(max_size=5) | st.sampled_from(NAMES)
-    | st.sampled_from(["star", "recruit", "setup", "playing", "over", "truncated", "tile", "dice", "lots"])
-)  # fmt: skip
+SCALARS = st.sampled_from(fuzz.SCALARS) | st.integers(-3, 13) | st.floats() | st.text(max_size=5) | st.sampled_from(NAMES)
 ANYTHING = st.recursive(
     SCALARS,
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES + KEYS) | st.text(max_size=4), inner, max_size=4)
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES + fuzz.KEYS) | st.text(max_size=4), inner, max_size=4)
     ),
     max_leaves=12,
 )
 
 
-@functools.cache
-def sources() -> tuple[str, ...]:
-    """Valid positions as JSON: partial ones, complete ones, in setup, in the middle of decisions, ended, with outcomes loaded."""
-    rng = random.Random(1)
-    found = [any_position(rng) for _ in range(30)]
-    for number in range(30):
-        rules = Rules.from_dict(random_rules(rng))
-        game = Game(rules, seed=number)
-        for _ in range(rng.choice((0, 3, 10, 30, 100, 300))):
-            if game.legal():
-                game.play((prefer if number % 2 else random_move)(game, rng))
-        if game.legal() and rng.random() < 0.3:
-            game.load(dice=[1, 6], artifacts=["bat"])
-        found.append(game.to_dict())
-    return tuple(json.dumps(d) for d in found)
+GAMES = st.builds(fuzz.game_under_way, st.randoms(use_true_random=False))
 
 
 def accepts(make: Callable[[], Game]) -> bool:
@@ -121,11 +96,9 @@ def test_rules(d: Any) -> None:
 
 
 @FUZZ
-@given(st.data())
-def test_moves_of_all_kinds(data: st.DataObject) -> None:
-    game = Game.from_dict(json.loads(data.draw(st.sampled_from(sources()))))
-    for _ in range(5):
-        move = data.draw(ANYTHING | st.sampled_from(actions.NAMES))
+@given(GAMES, st.lists(ANYTHING | st.sampled_from(actions.NAMES), max_size=5))
+def test_moves_of_all_kinds(game: Game, moves: list[Any]) -> None:
+    for move in moves:
         before = game.fingerprint()
         try:
             game.play(move)
@@ -147,9 +120,8 @@ LOADS = st.dictionaries(
 
 
 @FUZZ
-@given(st.data(), LOADS)
-def test_load(data: st.DataObject, outcomes: dict[str, Any]) -> None:
-    game = Game.from_dict(json.loads(data.draw(st.sampled_from(sources()))))
+@given(GAMES, LOADS)
+def test_load(game: Game, outcomes: dict[str, Any]) -> None:
     before, waiting = game.fingerprint(), game.to_dict()["load"]
     try:
         game.load(**outcomes)

@@ -500,72 +500,41 @@ def test_the_recruits_of_somebody_elses_dilemma() -> None:
     assert game.determinize(1, 1).legal() == game.legal()
 
 
-def _in_setup(rules: Rules, moves: int, observer: int, deck_size: int) -> tuple[Game, list[str]]:
-    """A setup after some choices, of which the observer knows all but the recruits of the others and a few in the deck."""
-    game = Game(rules, seed=5)
+@pytest.mark.parametrize(
+    ("draft", "moves", "chosen"),
+    [
+        (False, 2, 2),  # player 0 has chosen, player 1 the active one, nothing is shown
+        (False, 1, 1),  # player 0 chooses the hidden recruit
+        (True, 3, 2),  # player 0 has kept two; what was passed on is not remembered (R19.2)
+    ],
+)
+def test_recruits_of_the_setup(draft: bool, moves: int, chosen: int) -> None:
+    """The four cards of player 0 in player 1's eyes: some chosen, in order, the rest in hand or put out of the game."""
+    game = Game(Rules(num_players=2, recruit_draft=draft), seed=5)
     for k in range(moves):
-        legal = game.legal()
-        game.play(legal[k % len(legal)])
+        game.play(game.legal()[k % len(game.legal())])
+
+    def cards(d: Position, p: int) -> tuple[list[str], list[str]]:
+        kept, hand = ([RECRUIT_NAMES[card] for card in d["pending"][kind][p] if card >= 0] for kind in ("kept", "hand"))
+        out = [name for name, owner in d["recruits_out"].items() if owner == p]
+        return [recruit["name"] for recruit in d["players"][p]["recruits"]] + kept, hand + out
+
     d = game.to_dict()
-    held = {RECRUIT_NAMES[card] for kind in ("hand", "kept") for cards in d["pending"][kind] for card in cards if card >= 0}
-    held |= {recruit["name"] for player in d["players"] for recruit in player["recruits"]} | {*d["recruits_out"]}
-    deck = [name for name in RECRUIT_NAMES if name not in held][:deck_size]
-    out = {name: owner for name, owner in d["recruits_out"].items()}
-    d["recruits_out"] = {name: observer for name in RECRUIT_NAMES if name not in held and name not in deck} | out
-    own = {RECRUIT_NAMES[card] for kind in ("hand", "kept") for card in d["pending"][kind][observer] if card >= 0}
-    own |= {recruit["name"] for recruit in d["players"][observer]["recruits"]}
-    own |= {name for name, owner in d["recruits_out"].items() if owner == observer}
-    return Game.from_dict(d), [name for name in RECRUIT_NAMES if name not in own]
-
-
-def test_choices_of_recruits_in_setup() -> None:
-    """Player 0 has chosen, player 1 has chosen the active one, nothing is shown: player 0's cards in player 1's eyes."""
-    game, unknown = _in_setup(Rules(num_players=2), 2, observer=1, deck_size=2)
-    assert game.player == 1 and len(unknown) == 6
+    held = {name for p in (0, 1) for part in cards(d, p) for name in part}
+    deck = [name for name in RECRUIT_NAMES if name not in held][:2]
+    d["recruits_out"] |= {name: 1 for name in RECRUIT_NAMES if name not in held and name not in deck}
+    game, unknown = Game.from_dict(d), [*itertools.chain(*cards(d, 0)), *deck]
+    assert len(unknown) == 6
+    possible = Counter(
+        (order, tuple(sorted(rest)))
+        for order in itertools.permutations(unknown, chosen)
+        for rest in itertools.combinations([name for name in unknown if name not in order], 4 - chosen)
+    )
 
     def key(d: Position) -> Hashable:
-        first = d["players"][0]["recruits"]
-        return tuple(r["name"] for r in first), tuple(sorted(name for name, owner in d["recruits_out"].items() if owner == 0))
+        order, rest = cards(d, 0)
+        return tuple(order), tuple(sorted(rest))
 
-    possible = Counter(
-        ((a, b), tuple(sorted(two)))
-        for a, b in itertools.permutations(unknown, 2)
-        for two in itertools.combinations([name for name in unknown if name not in (a, b)], 2)
-    )
-    check_deals(game, 1, key, possible, samples=6000)
-
-
-def test_a_hand_in_setup() -> None:
-    """Player 0 chooses the hidden recruit: the active one and the hand, in player 1's eyes."""
-    game, unknown = _in_setup(Rules(num_players=2), 1, observer=1, deck_size=2)
-    assert game.player == 0 and len(unknown) == 6
-    possible = Counter(
-        ((active,), tuple(sorted(hand)))
-        for active in unknown
-        for hand in itertools.combinations([name for name in unknown if name != active], 3)
-    )
-    check_deals(
-        game,
-        1,
-        lambda d: (tuple(r["name"] for r in d["players"][0]["recruits"]), *recruits_in_hand(d, 0)),
-        possible,
-    )
-
-
-def test_the_draft_of_recruits() -> None:
-    """Player 0 has kept two and holds two or three: what was passed on is not remembered (R19.2)."""
-    game, unknown = _in_setup(Rules(num_players=2, recruit_draft=True), 3, observer=1, deck_size=2)
-    assert game.player == 1 and len(unknown) == 6
-
-    def key(d: Position) -> Hashable:
-        kept = tuple(RECRUIT_NAMES[card] for card in d["pending"]["kept"][0] if card >= 0)
-        return kept, *recruits_in_hand(d, 0)
-
-    possible = Counter(
-        ((a, b), tuple(sorted(hand)))
-        for a, b in itertools.permutations(unknown, 2)
-        for hand in itertools.combinations([name for name in unknown if name not in (a, b)], 2)
-    )
     check_deals(game, 1, key, possible, samples=6000)
 
 
@@ -629,17 +598,16 @@ def _tiles(d: Position) -> Hashable:
     return tuple(market["tile"] for market in d["markets"].values())
 
 
+def on_sites(hidden: int, **more: Any) -> Game:
+    """A game with the first tiles on the sites, some of them hidden."""
+    markets = {name: {"tile": TILES[k], "built": k >= hidden} for k, name in enumerate(MARKETS)}
+    rules = {"num_players": 2, "market_draft": "tiles_in" in more}
+    return Game.from_dict({"rules": rules, "seed": 1, "markets": markets, **more})
+
+
 def test_tiles_of_the_sites() -> None:
     """Any tile that is not built may lie on a site."""
-    markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2},
-            "seed": 1,
-            "markets": markets,
-            "tiles_out": {name: (0, None, 1)[k % 3] for k, name in enumerate(TILES[6:14])},
-        }
-    )
+    game = on_sites(2, tiles_out={name: (0, None, 1)[k % 3] for k, name in enumerate(TILES[6:14])})
     unknown = [*TILES[:2], *(name for k, name in enumerate(TILES[6:14]) if k % 3), *TILES[14:]]
     built = TILES[2:6]
     possible = Counter((*two, *built) for two in itertools.permutations(unknown, 2))
@@ -648,16 +616,8 @@ def test_tiles_of_the_sites() -> None:
 
 def test_tiles_of_the_sites_after_the_draft() -> None:
     """One's own tile lies on some site that is not built, on which is not known; the tile put out lies on none."""
-    markets = {name: {"tile": TILES[k], "built": k > 2} for k, name in enumerate(MARKETS)}
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2, "market_draft": True},
-            "seed": 1,
-            "markets": markets,
-            "tiles_in": {TILES[0]: 0, TILES[1]: 1},
-            "tiles_out": {TILES[6]: 0, TILES[7]: 1, **dict.fromkeys(TILES[8:16])},
-        }
-    )
+    tiles_out = {TILES[6]: 0, TILES[7]: 1, **dict.fromkeys(TILES[8:16])}
+    game = on_sites(3, tiles_in={TILES[0]: 0, TILES[1]: 1}, tiles_out=tiles_out)
     unknown = [*TILES[1:3], TILES[7], *TILES[8:]]
     possible = Counter(
         (*order, *TILES[3:6]) for two in itertools.combinations(unknown, 2) for order in itertools.permutations([TILES[0], *two])
@@ -667,16 +627,7 @@ def test_tiles_of_the_sites_after_the_draft() -> None:
 
 def test_who_put_which_tile_in_the_game() -> None:
     """A tile of player 1 may be each one that lies on the board, the built ones too, except the player's own."""
-    markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2, "market_draft": True},
-            "seed": 1,
-            "markets": markets,
-            "tiles_in": {TILES[0]: 0, TILES[3]: 1},
-            "tiles_out": {name: 0 for name in TILES[6:17]},
-        }
-    )
+    game = on_sites(2, tiles_in={TILES[0]: 0, TILES[3]: 1}, tiles_out=dict.fromkeys(TILES[6:17], 0))
     # Site and tile: the tiles 1 and 17 are unknown, one of them lies beside player 0's own.
     possible: Counter = Counter()
     for other in (TILES[1], TILES[17]):

@@ -12,7 +12,7 @@ import pytest
 from euphoria_agents import Agent, load, play_match
 from euphoria_env import Rules, batch, game
 from euphoria_env.engine import loop
-from euphoria_env.envs import single
+from euphoria_env.envs import environment
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -85,7 +85,7 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     monkeypatch.setattr(loop, "new_game", noted(loop.new_game, 2))
     monkeypatch.setattr(batch.batch_kernels, "start_games", noted(batch.batch_kernels.start_games, 4))
     monkeypatch.setattr(game.determinize, "deal_hidden", noted(game.determinize.deal_hidden, 3))
-    assert single.loop is loop
+    assert environment.loop is loop
     return seen
 
 

@@ -22,6 +22,7 @@ from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
+from tests.tools.playing import everything
 
 TWO, N = Rules(num_players=2), 4
 GOLDEN = Path(__file__).parent / "golden"
@@ -39,32 +40,14 @@ THE_SAME = [
 ]  # fmt: skip
 
 
-def all_of(batch: Batch) -> dict[str, bytes]:
-    """All that a batch shows and goes on from."""
-    names = ("player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking", "final_observation")
-    return {name: getattr(batch, name).tobytes() for name in names} | {
-        name: array.tobytes() for name, array in batch.state().items()
-    }
-
-
-def at_an_end() -> tuple[Batch, list[int]]:
+def at_an_end() -> Batch:
     """Games of which some, but not all, ended in the last step."""
     batch = Batch(N, Rules(num_players=2, max_turns=9), seed=5, events=3)
     rng = np.random.default_rng(0)
     while True:
         batch.step(batch.sample(rng))
-        ended = np.flatnonzero(batch.terminated | batch.truncated).tolist()
-        if 0 < len(ended) < N:
-            return batch, ended
-
-
-TAKING_A_LIST: dict[str, Callable[[Batch, Any], Any]] = {
-    "restart": lambda batch, games: batch.restart(games),
-    "states_at_end": lambda batch, games: batch.states_at_end(games),
-    "observed_at_end": lambda batch, games: batch.observed_at_end(games, np.zeros(np.size(games), int)),
-    "events_at_end": lambda batch, games: batch.events_at_end(games, np.zeros(np.size(games), int)),
-    "Trajectories.add": lambda batch, games: Trajectories(batch, 100).add(games),
-}
+        if 0 < len(batch.ended) < N:
+            return batch
 
 
 @pytest.mark.parametrize(
@@ -72,29 +55,35 @@ TAKING_A_LIST: dict[str, Callable[[Batch, Any], Any]] = {
 )
 def test_what_is_no_number_of_a_game(value: Any, error: type[Exception]) -> None:
     batch = Batch(N, TWO, seed=1)
-    before = all_of(batch)
+    before = everything(batch)
     with pytest.raises(error, match="the number of a game must be"):
         batch.game(value)
-    assert all_of(batch) == before
+    assert everything(batch) == before
 
 
-@pytest.mark.parametrize("value", [2, np.int8(2), np.uint64(2), np.array(2)], ids=repr)
-def test_what_is_a_number_of_a_game(value: Any) -> None:
-    batch = Batch(N, TWO, seed=1)
-    assert batch.game(value) == batch.game(2) == Game.from_rows(batch.states[2:3])
-
-
-@pytest.mark.parametrize("call", TAKING_A_LIST)
-def test_what_are_no_numbers_of_games(call: str) -> None:
-    batch, _ = at_an_end()
-    before = all_of(batch)
+@pytest.mark.parametrize("call", [Batch.restart, lambda batch, games: Trajectories(batch, 100).add(games)])
+def test_what_are_no_numbers_of_games(call: Callable[[Batch, Any], Any]) -> None:
+    batch = at_an_end()
+    before = everything(batch)
     for games in LISTS_OF_NONE:
         with pytest.raises((TypeError, ValueError), match="games must be"):
-            TAKING_A_LIST[call](batch, games)
+            call(batch, games)
     for games in LISTS_BEYOND:
         with pytest.raises(IndexError, match="games must"):
-            TAKING_A_LIST[call](batch, games)
-    assert all_of(batch) == before
+            call(batch, games)
+    call(batch, [])
+    assert everything(batch) == before
+
+
+def test_the_ends_as_players_saw_them() -> None:
+    batch = at_an_end()
+    ends, before = len(batch.ended), everything(batch)
+    for players in ([2] * ends, [-1] * ends, [0] * (ends + 1), [], [0.0] * ends, [True] * ends, 0, [[0] * ends]):
+        with pytest.raises(ValueError, match="players must"):
+            batch.seen_at_end(players)
+    with pytest.raises(ValueError, match="nothing is observed"):
+        Batch(N, TWO, seed=5, observe=False).seen_at_end([])
+    assert everything(batch) == before
 
 
 @pytest.mark.parametrize("games", THE_SAME, ids=repr)
@@ -102,25 +91,15 @@ def test_numbers_of_games_of_any_kind(games: Any) -> None:
     batch, expected = Batch(N, TWO, seed=1), Batch(N, TWO, seed=1)
     batch.restart(games)
     expected.restart([1, 3])
-    assert all_of(batch) == all_of(expected)
+    assert everything(batch) == everything(expected)
     trajectories = Trajectories(batch, 2)
     trajectories.add(games)
     assert trajectories.game.tolist() == [1, 3]
 
 
-def test_no_game_at_all_is_none() -> None:
-    batch, _ = at_an_end()
-    before = all_of(batch)
-    batch.restart([])
-    for nothing in ([], np.zeros(0), np.zeros(0, int)):
-        assert batch.states_at_end(nothing).shape == (0,) and batch.observed_at_end(nothing, nothing).shape == (0, OBS_SIZE)
-        assert batch.events_at_end(nothing, nothing).shape == (0, 3, 4)
-    assert all_of(batch) == before
-
-
 def test_starts_are_those_of_games_that_restart() -> None:
     batch, other = Batch(N, TWO, seed=1), Game(Rules(num_players=3), 1)
-    before, start = all_of(batch), Game(TWO, 7)
+    before, start = everything(batch), Game(TWO, 7)
     ended = Game.from_dict({**Game(TWO, 1).to_dict()})
     while not (ended.over or ended.truncated):
         ended.play(int(ended.legal_actions()[-1]))
@@ -132,7 +111,7 @@ def test_starts_are_those_of_games_that_restart() -> None:
     ):  # fmt: skip
         with pytest.raises(error):
             batch.restart(games, starts)
-        assert all_of(batch) == before
+        assert everything(batch) == before
     batch.restart([3, 1], {1: start})
     assert batch.game(1) == start and (batch.mask[1] == start.mask()).all() and batch.player[1] == start.player
     assert (batch.observation[1] == start.observation(start.player)).all()
@@ -140,38 +119,10 @@ def test_starts_are_those_of_games_that_restart() -> None:
     assert batch.game(1) != start, "the batch has a copy"
 
 
-def test_the_end_of_games_that_did_not_end() -> None:
-    batch, ended = at_an_end()
-    running = next(i for i in range(N) if i not in ended)
-    before = all_of(batch)
-    for players in ([2], [-1], [0, 1], [], [0.0], [True], 0, [[0]]):
-        for call in (batch.observed_at_end, batch.events_at_end):
-            with pytest.raises(ValueError, match="players must"):
-                call(ended[:1], players)
-    for call in (
-        batch.states_at_end,
-        lambda games: batch.observed_at_end(games, [0]),
-        lambda games: batch.events_at_end(games, [0]),
-    ):
-        with pytest.raises(ValueError, match="games must"):
-            call([running])
-    assert all_of(batch) == before
-
-
 @pytest.mark.parametrize("wrong", [None, 3, np.random, [0.5] * N, type("Ones", (), {"random": lambda self, n: np.ones(n)})()])
 def test_moves_are_drawn_by_a_generator(wrong: Any) -> None:
     with pytest.raises(TypeError, match="rng must"):
         Batch(N, TWO, seed=1).sample(wrong)
-
-
-def test_a_state_whose_arrays_are_no_arrays() -> None:
-    batch = Batch(N, TWO, seed=1)
-    before, state = all_of(batch), batch.state()
-    for name, value in state.items():
-        for wrong in (value.tolist(), None, value[:0], value.astype(">f8"), value[None]):
-            with pytest.raises(ValueError, match=rf"state\['{name}'\] must be"):
-                batch.restore({**state, name: wrong})
-    assert all_of(batch) == before
 
 
 # -------------------------------------------------------------------------------------------------------------------- rows
@@ -203,26 +154,6 @@ def test_a_row_that_would_lead_out_of_it_is_refused(field: str, value: int) -> N
     rows[field] = value
     with pytest.raises(ValueError, match="rows hold no possible game"):
         Game.from_rows(rows)
-
-
-def test_rows_are_copied() -> None:
-    game = Game(TWO, seed=1)
-    other = np.zeros(4, GAME_DTYPE)
-    other[2] = game.states[0]
-    for rows in (game.states, game.states.copy(), other[2::2][:1], other[::-1][1:2]):
-        twin, before = Game.from_rows(rows), (game.fingerprint(), rows.tobytes())
-        assert twin == game
-        twin.play(twin.legal()[0])
-        assert (game.fingerprint(), rows.tobytes()) == before and twin != game
-
-
-def test_a_game_at_any_time_is_a_possible_one() -> None:
-    batch, rng = Batch(3, Rules(num_players=3, trading=True, recruit_draft=True, max_turns=12), seed=2), np.random.default_rng(2)
-    for _ in range(120):
-        batch.step(batch.sample(rng))
-        assert Game.from_rows(batch.states[1:2]) == batch.game(1)
-        for i in np.flatnonzero(batch.truncated):
-            assert Game.from_rows(batch.states_at_end([i])).truncated
 
 
 @entry(ROWS, "int64")
@@ -264,29 +195,6 @@ def test_advantages_follow_later_decisions_alone() -> None:
     frozen.flags.writeable = False
     for same in ((values.tolist(), rewards.astype(">f8"), frozen), (np.ones(6)[::2], np.zeros((3, 2))[:, 0], good.tolist())):
         assert (estimate_advantages(*same, 0.9, 0.8) == expected).all()
-
-
-def test_decisions_are_restored_whole_or_not_at_all() -> None:
-    batch = Batch(N, TWO, seed=1)
-    saved, other = Trajectories(batch, 8), Trajectories(batch, 8)
-    saved.add(range(N))
-    other.add([2])
-    good = {name: array[:N].copy() for name, array in saved.arrays().items()}
-    before = {name: array.tobytes() for name, array in other.arrays().items()}
-    changes: list[tuple[str, Any]] = [
-        ("game", good["game"] - 1), ("game", good["game"] + 1), ("seat", good["seat"] + 2), ("seat", good["seat"] - 2),
-        ("game", good["game"] * 0), ("following", np.full(N, 99)), ("following", np.zeros(N, int)), ("following", np.full(N, -5)),
-        ("turn", good["turn"][:2]), ("reward", good["reward"].astype(float)), ("elapsed", None), ("elapsed", good["elapsed"] - 1),
-        ("reward", good["reward"] * np.float32(NAN)),
-    ]  # fmt: skip
-    for name, value in changes:
-        with pytest.raises(ValueError, match="game|following|seat|turn|reward|elapsed"):
-            other.restore({**good, name: value})
-        assert other.size == 1 and {name: array.tobytes() for name, array in other.arrays().items()} == before
-    with pytest.raises(ValueError, match="game must be"):
-        Trajectories(batch, 2).restore(good)
-    other.restore(good)
-    assert other.size == N and (other.game[:N] == np.arange(N)).all()
 
 
 def test_nothing_is_added_beyond_the_room_or_for_nobody() -> None:
@@ -369,17 +277,6 @@ def test_actions_may_change_after_they_were_taken() -> None:
     env.step_wait()
 
 
-@pytest.mark.parametrize("indices", [2, -1, [0, 2], [-3], 1.0, [True], ["0"]])
-def test_numbers_of_games_as_stable_baselines_asks(indices: Any) -> None:
-    env = EuphoriaVecEnv(2, "random", num_players=2, seed=1)
-    env.reset()
-    for call in (lambda: env.get_attr("rules", indices), lambda: env.env_method("action_masks", indices=indices),
-                 lambda: env.env_is_wrapped(object, indices)):  # fmt: skip
-        with pytest.raises((IndexError, TypeError)):
-            call()
-    assert len(env.get_attr("rules", [1])) == len(env.env_method("action_masks", indices=1)) == 1
-
-
 def test_a_refused_position_leaves_the_chance_to_come() -> None:
     one, other = EuphoriaEnv("random", num_players=2), EuphoriaEnv("random", num_players=2)
     for env in (one, other):
@@ -390,13 +287,22 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
     assert one.game == other.game
     vectors = [EuphoriaVectorEnv(2, "random", num_players=2) for _ in range(2)]
     ended = Game.from_record((GOLDEN / "3_players_truncated.record").read_text(encoding="utf-8"))
-    three = EuphoriaVectorEnv(2, "random", **ended.rules.to_dict())
-    with pytest.raises(ValueError, match=r"options\.position\[0\]: the game has ended"):
-        three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
+    rules = ended.rules.to_dict()
+    for three in (EuphoriaEnv("random", **rules), EuphoriaVectorEnv(2, "random", **rules)):
+        with pytest.raises(ValueError, match=r"options\.position(\[0\])?: the game has ended"):
+            three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
     for vector in vectors:
         vector.reset(seed=3)
-    for options in ({"position": 7}, {"position": [None]}, {"reset_mask": [True]}, {"reset_mask": np.ones(3, bool)}, {"x": 1}):
-        with pytest.raises(ValueError, match="position|reset_mask|x"):
+    for options in (
+        {"position": 7},
+        {"position": [None]},
+        {"position": [None, {"player": 7}]},
+        {"position": [{}, 5]},
+        {"reset_mask": [True]},
+        {"reset_mask": np.ones(3, bool)},
+        {"x": 1},
+    ):
+        with pytest.raises(ValueError, match="position|player|reset_mask|x"):
             vectors[0].reset(seed=4, options=options)
     assert (vectors[0].reset()[0] == vectors[1].reset()[0]).all()
     assert (one.reset()[0] == other.reset()[0]).all() and one.game == other.game

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, Rules
-from euphoria_env.envs.frames import frame
+from euphoria_env.envs.environment import frame
 from euphoria_env.render import board_array, board_svg, pixels
 from euphoria_env.render.theme import THEMES
 

@@ -15,15 +15,13 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from euphoria_agents import Agent, load
-from euphoria_env import IllegalMove, Rules, actions
+from euphoria_env import IllegalMove, Rules, actions, env, raw_env
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
-from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE, start_of
-from tests.tools.forking import in_a_fork, needs_fork
 
 WEIGHTS = load("weights")
 
@@ -145,8 +143,8 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
     for i in range(n):
         single = EuphoriaEnv(opponents=line_up, seat=int(infos["seat"][i]), reward=reward, **rules)
         single.reset(seed=0)
-        single._rows[:] = batch.states[i : i + 1]
-        single._mask, single._asked = batch.mask[i].copy(), True
+        single._begin(batch.game(i), 0)
+        single._asked = True
         singles.append(single)
     running = set(range(n))
     while running:
@@ -225,54 +223,7 @@ def test_a_pool_is_drawn_from_seat_by_seat() -> None:
     assert 0.2 < same < 0.47
 
 
-def test_an_opponent_needs_only_act() -> None:
-    class Plain:
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
-            return int(mask.argmax())
-
-    assert len(run(EuphoriaVectorEnv(2, opponents=Plain(), num_players=2), 10, seed=0)) == 11
-
-
-def test_a_game_that_ends_before_its_learner_was_asked_is_passed_over() -> None:
-    learners = SingleAgentGames(2, Rules(num_players=2), "random", seat=0, reward="rank", threads=None, events=0)
-    learners.reset(np.random.default_rng(0))
-    learners.terminated[:] = True  # as if both had ended in this step
-    learners.rewards[:] = 7.0
-    batch = learners.ready
-    batch.terminated[:] = True
-    batch.rewards[:] = 1.0
-    learners._credit(batch)
-    assert learners.rewards.tolist() == [7.0, 7.0] and not learners.final_ranking.any()
-
-
-@needs_fork
-def test_threads_work_after_a_fork() -> None:
-    env = EuphoriaVectorEnv(600, opponents="random", num_players=2, threads=2)
-    env.reset(seed=1)
-
-    def step() -> bytes:
-        return bytes(env.step(env.action_masks().argmax(axis=1))[0].tobytes())
-
-    step()
-    assert in_a_fork(step) == step()
-
-
 # ------------------------------------------------------------------------------------------------------------- what is refused
-
-
-def test_an_illegal_action_raises_and_changes_nothing() -> None:
-    env = EuphoriaVectorEnv(3, opponents="random", num_players=2)
-    _, infos = env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    legal = sample(infos["action_mask"], rng)
-    states = env.learners.ready.states.copy()
-    for wrong in (int(np.flatnonzero(infos["action_mask"][1] == 0)[0]), -1, actions.NUM_ACTIONS):
-        moves = legal.copy()
-        moves[1] = wrong
-        with pytest.raises(IllegalMove, match="game 1"):
-            env.step(moves)
-        assert np.array_equal(states, env.learners.ready.states)
-    env.step(legal)
 
 
 def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
@@ -301,15 +252,10 @@ def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
         ({"seat": 4}, "seat must"),
         ({"seat": True}, "seat must be"),
         ({"seat": "first"}, "'random'"),
-        ({"reward": "money"}, "win, rank, stars"),
         ({"render_mode": "human"}, "render_mode must"),
-        ({"render_size": (0, 5)}, "render_size must"),
         ({"opponents": "nobody"}, "random, weights"),
         ({"opponents": ["random", "random"]}, "a list of 3"),
         ({"opponents": 7}, "an object with `act`"),
-        ({"num_players": 9}, "num_players"),
-        ({"mask": "nowhere"}, "mask must"),
-        ({"mask_dtype": "float32"}, "mask_dtype must"),
         ({"illegal": True}, "illegal must"),
     ],
 )
@@ -317,6 +263,22 @@ def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
 def test_wrong_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_players": 7}, "num_players"),
+        ({"reward": "money"}, "win, rank, stars"),
+        ({"render_mode": "hologram"}, "render_mode must"),
+        ({"mask": "nowhere"}, "mask must"),
+        ({"mask_dtype": "float32"}, "mask_dtype must"),
+        *(({"render_size": size}, "render_size must") for size in (5, (160,), (0, 100), (True, 100), "160", (160.0, 100))),
+    ],
+)
+@pytest.mark.parametrize("make", [raw_env, EuphoriaEnv, partial(EuphoriaVectorEnv, 2)], ids=["aec", "single", "vector"])
+def test_wrong_arguments_of_all_environments(make: Any, arguments: dict[str, Any], message: str) -> None:
+    test_wrong_arguments(make, arguments, message)
 
 
 @pytest.mark.parametrize(
@@ -333,6 +295,21 @@ def test_wrong_arguments(make: Any, arguments: dict[str, Any], message: str) -> 
 def test_wrong_arguments_of_vectors(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         EuphoriaVectorEnv(**{"num_envs": 2, **arguments})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        env,
+        raw_env,
+        partial(gymnasium.make, GYMNASIUM_ID),
+        partial(gymnasium.make_vec, GYMNASIUM_ID, num_envs=2),
+        lambda **words: vec_env(2, **words),
+    ],
+)
+def test_an_unknown_keyword(make: Any) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+        make(frameskip=4)
 
 
 def test_wrong_use() -> None:
@@ -406,9 +383,7 @@ def test_sb3_answers_for_single_games() -> None:
     env = vec_env(3, num_players=2, seed=0)
     env.reset()
     assert env.has_attr("action_masks") and not env.has_attr("nothing")
-    assert env.get_attr("render_mode") == [None] * 3 and len(env.get_attr("num_envs", [0, 2])) == 2
-    assert len(env.env_method("action_masks", indices=[1])) == len(env.env_method("action_masks", indices=1)) == 1
-    assert env.env_is_wrapped(gymnasium.Wrapper) == [False] * 3
+    assert env.get_attr("render_mode") == [None] * 3 and env.env_is_wrapped(gymnasium.Wrapper) == [False] * 3
     for call in (lambda: env.env_method("fly"), lambda: env.set_attr("x", 1)):
         with pytest.raises(AttributeError):
             call()
@@ -545,23 +520,9 @@ def test_reset_from_positions() -> None:
     assert all(np.array_equal(game.observation(1), one) for game, one in zip(games, seen, strict=True))
     assert all(np.array_equal(game.mask(), one) for game, one in zip(games, infos["action_mask"], strict=True))
     assert games[0] != games[1], "what the position leaves out is different"
-    again = EuphoriaVectorEnv(3, num_players=2, seat=1)
-    assert np.array_equal(again.reset(seed=1, options={"position": POSITION})[0], seen)
-    middle = games[2]
-    middle.play(middle.legal()[0])
     env.reset(options={"position": [None, POSITION, {**POSITION, "players": [{}, {"workers": [1]}]}]})
     workers = [env.learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
     assert env.learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
-    before = env.learners.ready.states.copy()
-    for wrong, message in (
-        ([POSITION], "a list of 3, not of 1"),
-        ([POSITION, None, {"player": 7}], "player"),
-        ([POSITION, None, 5], r"options\.position\[2\]"),
-        ({"rules": {"num_players": 4}}, "its rules are"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            env.reset(options={"position": wrong})
-        assert np.array_equal(before, env.learners.ready.states)
     sb3 = vec_env(2, num_players=2, seat=1)
     sb3.set_options({"position": POSITION})
     sb3.reset()

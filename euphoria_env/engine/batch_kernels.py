@@ -17,7 +17,7 @@ from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_l
 from euphoria_env.engine.observe import fill_events, fill_observation
 from euphoria_env.engine.rewards import fill_rewards
 from euphoria_env.engine.setup import begin_setup
-from euphoria_env.engine.state import OVER, ROWS, TRUNCATED
+from euphoria_env.engine.state import OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
 
 
@@ -32,19 +32,9 @@ class BatchArrays(NamedTuple):
     events: np.ndarray  # int8 (N, K, EVENT_SIZE)
 
 
-class StepResults(NamedTuple):
-    """The results of a step."""
-
-    rewards: np.ndarray  # float32 (N, P)
-    terminated: np.ndarray  # bool (N,)
-    truncated: np.ndarray  # bool (N,)
-    ranking: np.ndarray  # int8 (N, P)
-
-
-_BYTES, _FLAGS = array(np.int8), array(np.bool_)
-_TABLE = array(np.int8, 2)
-BATCH_ARRAYS = types.NamedTuple((ROWS, TAPES, _BYTES, array(np.bool_, 2), _TABLE, array(np.int8, 3)), BatchArrays)
-STEP_RESULTS = types.NamedTuple((array(np.float32, 2), _FLAGS, _FLAGS, _TABLE), StepResults)
+BATCH_ARRAYS = types.NamedTuple(
+    (ROWS, TAPES, array(np.int8), array(np.bool_, 2), array(np.int8, 2), array(np.int8, 3)), BatchArrays
+)
 
 
 @jit
@@ -58,7 +48,7 @@ def play_on(g, action, tape, kind, before, rewards):
     fill_rewards(g, kind, before, rewards)
 
 
-@entry(ROWS, "int64 int64", TAPE, "int64 float32[:] bool_[:]")
+@entry(ROWS, "int64 int64", TAPE, "int64 float32[:] int8[:]")
 def play(games, i, action, tape, kind, rewards, mask):
     """Plays a move in game i and writes rewards and the next mask.
 
@@ -150,26 +140,19 @@ def choose_legal(games, chances, moves):
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
 
 
-@entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64", STEP_RESULTS, apart=True)
-def step_games(games, first, last, actions, active, kind, results):
+@entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64 float32[:,:]", apart=True)
+def step_games(games, first, last, actions, active, kind, rewards):
     """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
-    games, results = borrowed(games), borrowed(results)
+    games, rewards = borrowed(games), borrowed(rewards)
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):
         if not active[i]:
-            results.rewards[i] = 0.0
-            results.terminated[i] = False
-            results.truncated[i] = False
+            rewards[i] = 0.0
             continue
         g = games.states[i]
-        play_on(g, int(actions[i]), tape_of(games.tapes, i), kind, before, results.rewards[i])
-        ended = g["status"] >= OVER
-        results.truncated[i] = g["status"] == TRUNCATED
-        results.terminated[i] = ended and not results.truncated[i]
-        if ended:
+        play_on(g, int(actions[i]), tape_of(games.tapes, i), kind, before, rewards[i])
+        if g["status"] >= OVER:
             ends += 1
-            for p in range(int(g["num_players"])):
-                results.ranking[i, p] = g["ranking"][p]
         else:
             show_to_decider(games, i)
     return ends

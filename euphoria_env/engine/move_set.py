@@ -82,7 +82,7 @@ def nth_legal(words, n):
 
 @jit
 def fill_mask(words, mask):
-    """Writes the legal moves into a bool array (NUM_ACTIONS,)."""
+    """Writes the legal moves into a bool or int8 array (NUM_ACTIONS,)."""
     mask[:] = False
     for w in range(LEGAL_WORDS):
         word = words[w]

@@ -12,7 +12,7 @@ import numpy as np
 
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import array, jit
-from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, EventKind
+from euphoria_env.event_kinds import EVENT_SIZE, EventKind
 
 KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
 TAPE_END = len(KINDS)
@@ -38,28 +38,6 @@ def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndar
     tape[TAPE_FIRST], tape[TAPE_LIMIT] = at, len(tape)
     tape[TAPE_NEXT] = at if events else 0
     return tape
-
-
-def check_events(tapes: np.ndarray, players: int) -> None:
-    """Refuses tapes, (N, size), with anything but events of games of this many players.
-
-    Raises:
-        ValueError: says that they are damaged.
-    """
-    blank = empty_tape((tapes.shape[1] - TAPE_HEADER) // EVENT_SIZE)
-    head = tapes[:, :TAPE_HEADER].copy()
-    places = head[:, TAPE_NEXT] - TAPE_HEADER
-    changing = [TAPE_NEXT, TAPE_EVENTS, TAPE_INTERRUPTED]
-    head[:, changing] = blank[changing]
-    noted = tapes[:, TAPE_HEADER:].reshape(len(tapes), -1, EVENT_SIZE)
-    kinds, of, a, b = np.moveaxis(noted, -1, 0)
-    good = (head == blank[:TAPE_HEADER]).all()
-    good &= ((places >= 0) & (places < tapes.shape[1] - TAPE_HEADER) & (places % EVENT_SIZE == 0)).all()
-    good &= (tapes[:, TAPE_EVENTS] >= 0).all() and np.isin(tapes[:, TAPE_INTERRUPTED], (0, 1)).all()
-    if good and ((kinds >= 0) & (kinds < len(EventKind)) & (of >= -1) & (of < players) & (b >= -1) & (b < 128)).all():
-        if ((a >= -1) & (a < np.where(OF_PLAYER[kinds], players, 128))).all():
-            return
-    raise ValueError("the events of the state are damaged")
 
 
 @jit

@@ -7,7 +7,7 @@ PETTINGZOO_ID = "euphoria_env/euphoria-v0"
 
 
 def register() -> None:
-    """Tells Gymnasium and PettingZoo of the environments; once is enough, twice does no harm.
+    """Registers the environments with Gymnasium and PettingZoo; calling it again does no harm.
 
     Entry points cannot do it: Gymnasium reads none since 1.0, and PettingZoo never did.
     """

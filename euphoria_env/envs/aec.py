@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import ResetNeeded
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
 
-from euphoria_env import actions
-from euphoria_env.engine import batch_kernels, loop, observe, tape
-from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
-from euphoria_env.envs.arguments import (
-    choice,
-    game_from,
-    known_number,
-    picture_size,
-    refuse_unknown,
-    reset_options,
-    rules_from,
-    why_illegal,
-)
-from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.full_state import full_state, state_box
-from euphoria_env.envs.observation_space import observation_space, observed
-from euphoria_env.envs.wrappers import ParallelWrapper, StandardWrapper
-from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
-from euphoria_env.game import Game, IllegalMove
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import ARTIFACTS, MARKETS, MAX_PLAYERS
+from euphoria_env.cards.recruits import NUM_RECRUITS
+from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.state import ABSENT, IN_BY, OUT_BY, OVER, TRUNCATED
+from euphoria_env.envs.arguments import ILLEGAL_REWARD, game_from, known_number, reset_options
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, observation_box
+from euphoria_env.game import IllegalMove
 from euphoria_env.json_reader import read_seed
-from euphoria_env.observations import OBS_SIZE
-from euphoria_env.rules import write_rules
 
-_INT8 = np.dtype(np.int8)
-_RENDER_MODES = ("ansi", "rgb_array", "human")
+_SURE = (int, np.int64, np.int32)  # types of actions of which the check of the space, which is slow, looks at the value only
+# What nobody sees, for `raw_env.state`: fields of the state row, with their sizes and lowest and highest values. Chance to come
+# is not in it.
+_HIDDEN = {
+    "tile": (len(MARKETS), -1, NUM_TILES - 1),  # market tile by site, face up or down; -1: none yet
+    "deck": (len(ARTIFACTS), 0, 127),  # artifacts left in the deck by type
+    "recruit_place": (NUM_RECRUITS, ABSENT, OUT_BY + MAX_PLAYERS - 1),  # where each recruit is (`engine.state`)
+    "tile_place": (NUM_TILES, ABSENT, IN_BY + MAX_PLAYERS - 1),
+}
 
 
-class raw_env(AECEnv):
+class raw_env(OneGame, AECEnv):
     """Euphoria for 2 to 6 agents `player_0` ..., without PettingZoo's wrappers.
 
     Args:
@@ -64,7 +58,7 @@ class raw_env(AECEnv):
 
     metadata = {
         "name": "euphoria_v0",
-        "render_modes": list(_RENDER_MODES),
+        "render_modes": ["ansi", "rgb_array", "human"],
         "is_parallelizable": False,
         "render_fps": FRAMES_PER_SECOND,
     }
@@ -80,55 +74,33 @@ class raw_env(AECEnv):
         **rules: Any,
     ) -> None:
         super().__init__()
-        self.rules = rules_from(rules, raw_env)
-        self.render_mode = choice("render_mode", render_mode, (*_RENDER_MODES, None))
-        self.render_size = picture_size(render_size)
-        self._kind = reward_number(reward)
-        self.possible_agents = [f"player_{p}" for p in range(self.rules.num_players)]
-        self._events = number_of_events(events)
-        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype))
-        self._masked = choice("mask", mask) == "observation"
-        self._observation_spaces: dict[str, Any] = {
-            agent: observation_space(self._mask_dtype if self._masked else None, events) for agent in self.possible_agents
-        }
-        self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
+        self._configure(rules, reward, render_mode, render_size, mask, mask_dtype, events)
+        n = self.rules.num_players
+        self.possible_agents = [f"player_{p}" for p in range(n)]
+        self._observation_spaces: dict[str, Any] = {agent: self._space() for agent in self.possible_agents}
+        self._action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
-        self.state_space = state_box(self.rules.num_players)
-        self._rewards = np.zeros(self.rules.num_players, np.float32)
-        self._tape = tape.empty_tape(self._events)
+        seen, hidden = observation_box(), [np.full((2, size), [[low], [high]]) for size, low, high in _HIDDEN.values()]
+        low, high = np.concatenate([np.array([seen.low, seen.high])] * n + hidden, axis=1).astype(np.int8)
+        self.state_space = spaces.Box(low, high, dtype=np.int8)
         self._seeds = np.random.default_rng()
-        self._mask = np.zeros(actions.NUM_ACTIONS, self._mask_dtype)  # of the player who decides; never handed out
-        self._compiled_mask = self._mask.view(np.bool_)  # the same memory, as compiled code takes it
         self._infos: dict[str, dict[str, Any]] = {}  # those that were read since the last step
         self._infos_of_dead = False  # whether the game had ended when they were made
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
-        self._begun, self.agent_selection = False, self.possible_agents[0]
-
-    def __copy__(self) -> raw_env:
-        return copy.deepcopy(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restores a copy or a pickle, in which the two masks share no memory."""
-        self.__dict__.update(state)
-        self._compiled_mask = self._mask.view(np.bool_)
-
-    def _check_begun(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("no game has begun: call reset()")
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """The observation space, the same object at every call."""
+        """Returns the observation space, the same object at every call."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The action space, the same object at every call."""
+        """Returns the action space, the same object at every call."""
         return self._action_spaces[agent]
 
     def _mask_of(self, agent: str) -> np.ndarray:
-        """A fresh mask of an agent's legal moves: zeros if another decides or if a wrapper has ended the game."""
+        """Returns a fresh mask of an agent's legal moves: zeros if another decides or if a wrapper has ended the game."""
         if agent != self._decider or self.terminations.get(agent, True) or self.truncations.get(agent, True):
-            return np.zeros(actions.NUM_ACTIONS, self._mask_dtype)
-        return self._mask.copy()
+            return np.zeros(NUM_ACTIONS, self._mask_dtype)
+        return self._fresh_mask()
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
@@ -143,12 +115,6 @@ class raw_env(AECEnv):
     @infos.setter
     def infos(self, infos: dict[str, dict[str, Any]]) -> None:
         self._infos = infos
-
-    @property
-    def game(self) -> Game:
-        """A copy of the game with all hidden cards."""
-        self._check_begun()
-        return Game.taking(copy_rows(self._rows))
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game; equal seeds give equal games.
@@ -165,49 +131,34 @@ class raw_env(AECEnv):
         if given is not None:
             seeds = copy.deepcopy(seeds)  # an impossible position must not move the generator
         game_seed = int(seeds.integers(2**63))
-        rows = np.zeros(1, GAME_DTYPE)
-        notes = tape.empty_tape(self._events)
-        if given is not None:
-            rows[:] = game_from(given, self.rules, game_seed).states
-        else:
-            write_rules(rows[0], self.rules)
-            loop.new_game(rows, 0, game_seed, 0, 0, notes)
-        self._seeds, self._rows, self._tape, self._begun = seeds, rows, notes, True
+        self._begin(None if given is None else game_from(given, self.rules, game_seed), game_seed)
+        self._seeds = seeds
         self.agents = self.possible_agents[:]
         self.rewards = self._no_rewards.copy()
         self._cumulative_rewards = self._no_rewards.copy()
-        status = int(self._rows[0]["status"])
-        self.terminations = dict.fromkeys(self.agents, status >= OVER and status != TRUNCATED)
-        self.truncations = dict.fromkeys(self.agents, status == TRUNCATED)
+        self.terminations = dict.fromkeys(self.agents, self._status == OVER)
+        self.truncations = dict.fromkeys(self.agents, self._status == TRUNCATED)
         self._skip_agent_selection = None  # PettingZoo's, of dead steps that were not all taken
-        observe.write_mask(self._rows, 0, self._compiled_mask)
-        self._select(int(self._rows[0]["player"]), status)
+        self._select()
 
-    def _select(self, player: int, status: int) -> None:
-        """Selects a player, who must decide unless the game has ended."""
-        self.agent_selection = agent = self.possible_agents[player]
-        self._decider = agent if status < OVER else None
-        self._infos, self._infos_of_dead = {}, status >= OVER
+    def _select(self) -> None:
+        """Selects the player who must decide, or the last one to decide if the game has ended."""
+        self.agent_selection = agent = self.possible_agents[self._player]
+        self._decider = agent if self._status < OVER else None
+        self._infos, self._infos_of_dead = {}, self._status >= OVER
 
     def observe(self, agent: str) -> Any:
-        """The current observation of an agent, in fresh arrays."""
+        """Returns the current observation of an agent, in fresh arrays."""
         if not self._begun:
             self._check_begun()
-        observation = np.empty(OBS_SIZE, _INT8)
-        observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        mask = self._mask_of(agent) if self._masked else None
-        if not self._events:
-            return observation if mask is None else {"observation": observation, "action_mask": mask}
-        events = np.empty((self._events, EVENT_SIZE), np.int8)
-        observe.write_events(self._tape, self._seat[agent], self.rules.num_players, events)
-        return observed(observation, mask, events)
+        return self._observed_by(self._seat[agent], self._mask_of(agent) if self._masked else None)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Observation, rewards since its last decision, termination, truncation and info of the selected agent."""
-        agent = self.agent_selection
-        observation = self.observe(agent) if observe else None
+        """Returns observation, rewards since its last decision, termination, truncation and info of the selected agent."""
         if not self._begun:
             self._check_begun()
+        agent = self.agent_selection
+        observation = self.observe(agent) if observe else None
         reward, terminated, truncated = self._cumulative_rewards[agent], self.terminations[agent], self.truncations[agent]
         if terminated or truncated:
             return observation, reward, terminated, truncated, self.infos[agent]
@@ -221,9 +172,13 @@ class raw_env(AECEnv):
         return super().agent_iter(max_iter)
 
     def state(self) -> np.ndarray:
-        """The whole position, hidden cards included: a fresh int8 array as `state_space` says (docs/environment.md)."""
+        """Returns the whole position, for critics that see more than any player may: a fresh int8 array as `state_space` says.
+
+        After the observations of all players comes what nobody sees (docs/environment.md).
+        """
         self._check_begun()
-        return full_state(self._rows, self.rules.num_players)
+        seen = [self._seen_by(p) for p in range(self.rules.num_players)]
+        return np.concatenate([*seen, *(self._rows[0][name] for name in _HIDDEN)])
 
     def step(self, action: int | None) -> None:
         """Plays a decision of the selected agent.
@@ -238,11 +193,8 @@ class raw_env(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        status, player = batch_kernels.play(
-            self._rows, 0, known_number(action), self._tape, self._kind, self._rewards, self._compiled_mask
-        )
-        if status < 0:
-            raise IllegalMove(why_illegal(self.game, action))
+        if not self._play(known_number(action)):
+            raise IllegalMove(self.game.why_illegal(action))
         self._cumulative_rewards[agent] = 0.0
         rewards = self._rewards.tolist()
         if any(rewards):
@@ -250,11 +202,10 @@ class raw_env(AECEnv):
             self._accumulate_rewards()
         else:
             self.rewards = self._no_rewards.copy()
-        if status == TRUNCATED:
-            self.truncations = dict.fromkeys(self.agents, True)
-        elif status >= OVER:
-            self.terminations = dict.fromkeys(self.agents, True)
-        self._select(player, status)
+        if self._status >= OVER:
+            self.terminations = dict.fromkeys(self.agents, self._status == OVER)
+            self.truncations = dict.fromkeys(self.agents, self._status == TRUNCATED)
+        self._select()
         if self.render_mode == "human":
             self.render()
 
@@ -264,37 +215,66 @@ class raw_env(AECEnv):
         self.terminations, self.truncations = dict(self.terminations), dict(self.truncations)
         super()._was_dead_step(action)
 
-    def forfeit(self, reward: float) -> None:
-        """Ends the game and gives only the selected agent a reward, as PettingZoo's TerminateIllegalWrapper does."""
+    def close(self) -> None:
+        """Does nothing; PettingZoo's test of rendering calls it."""
+
+
+class env(raw_env):
+    """`raw_env` that behaves as in PettingZoo's TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper.
+
+    It raises and warns as they do. An illegal action ends the game with a reward of -1 for the agent who chose it; from then on
+    nobody decides.
+    """
+
+    _stepped = False  # whether `step` or `reset` was called since `agent_iter` named an agent
+
+    def _check_begun(self) -> None:
+        assert self._begun, "reset() needs to be called before anything else"
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts a game; see `raw_env.reset`."""
+        super().reset(seed, options)
+        self._stepped = True
+
+    def step(self, action: Any) -> None:
+        """Plays a decision of the selected agent, or ends the game if it is illegal.
+
+        Raises:
+            AssertionError: `reset` was not called, or the action is not in the action space.
+            ValueError: the agent is dead, and its action not None.
+        """
+        self._check_begun()
+        self._stepped = True
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        if type(action) not in _SURE or not 0 <= action < NUM_ACTIONS:
+            agent = self.agent_selection
+            dead = self.terminations[agent] or self.truncations[agent]
+            assert (action is None and dead) or self.action_space(agent).contains(action), "action is not in action space"
+        try:
+            super().step(action)
+        except IllegalMove:
+            EnvLogger.warn_on_illegal_move()
+            self._forfeit()
+
+    def _forfeit(self) -> None:
+        """Ends the game, with a reward for the selected agent alone."""
         culprit = self.agent_selection
         self._cumulative_rewards[culprit] = 0
         self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
-        self.rewards = {**dict.fromkeys(self.agents, 0), culprit: reward}
+        self.rewards = {**dict.fromkeys(self.agents, 0), culprit: ILLEGAL_REWARD}
         self._accumulate_rewards()
         self._deads_step_first()
 
-    def render(self) -> str | np.ndarray | None:
-        """Returns the board as text or picture, or prints it, by `render_mode`."""
-        shown = frame(self.game, self.render_mode, self.render_size)
-        if self.render_mode == "human":
-            print(shown)
-            return None
-        return shown
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
+        """Returns an iterator over the agents who decide; between two of them `step` or `reset` must be called."""
+        self._check_begun()
+        return self._turns(max_iter)
 
-    def close(self) -> None:
-        """Does nothing; PettingZoo's test wants it beside `render`."""
-
-
-def env(**kwargs: Any) -> AECEnv:
-    """`raw_env` with PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
-    refuse_unknown(kwargs, raw_env, "env")
-    return StandardWrapper(raw_env(**kwargs))
-
-
-def parallel_env(**kwargs: Any) -> ParallelEnv:
-    """`env` as a parallel environment: all agents act at every step, and only the action of the agent that decides counts.
-
-    All agents get their observation at every step, with a mask of zeros unless they decide, and the rewards of that step.
-    """
-    refuse_unknown(kwargs, raw_env, "parallel_env")
-    return ParallelWrapper(env(**kwargs))
+    def _turns(self, left: int) -> Iterator[str]:
+        while self.agents and left > 0:
+            left -= 1
+            assert self._stepped, "need to call step() or reset() in a loop over `agent_iter`"
+            self._stepped = False
+            yield self.agent_selection

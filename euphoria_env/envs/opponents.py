@@ -12,7 +12,7 @@ from euphoria_env.agent_protocol import Player, by_agent
 
 
 def as_agent(opponent: Any) -> Player:
-    """An agent as it is, or loaded from a spec; `euphoria_agents` is imported late, since it needs the environment.
+    """Returns an agent as it is, or loaded from a spec; `euphoria_agents` is imported late, since it needs the environment.
 
     Raises:
         ValueError: neither an object with `act` nor the spec of an agent.
@@ -80,7 +80,7 @@ class Opponents:
             self._seated = seated.reshape(self._seated.shape)
 
     def _index(self, agent: Player) -> int:
-        """The index of an agent in `agents`, to which it is added if it is new."""
+        """Returns the index of an agent in `agents`, to which it is added if it is new."""
         for k, known in enumerate(self.agents):
             if known is agent:
                 return k
@@ -98,7 +98,7 @@ class Opponents:
             self._seated[games] = self._next[after - 1]
 
     def at(self, game: int) -> list[Player]:
-        """The players of a game by seat; the one at the learner's seat is a placeholder."""
+        """Returns the players of a game by seat; the one at the learner's seat is a placeholder."""
         return [self.agents[k] for k in self._seated[game]]
 
     def deciding(self, games: np.ndarray, seats: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:

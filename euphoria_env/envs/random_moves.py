@@ -12,7 +12,7 @@ from euphoria_env.engine.jit import array, entry, jit
 
 @jit
 def pick(mask, chance):  # type: ignore[no-untyped-def]
-    """A legal move of a mask, by a number from [0, 1); -1 where none is legal."""
+    """Returns a legal move of a mask, by a number from [0, 1); -1 where none is legal."""
     n = 0
     for action in range(len(mask)):
         n += mask[action] != 0
@@ -27,7 +27,7 @@ def pick(mask, chance):  # type: ignore[no-untyped-def]
 
 @entry(array(np.int8, read_only=True), "float64")
 def choose_one(mask, chance):  # type: ignore[no-untyped-def]
-    """A legal move of one mask, int8 (NUM_ACTIONS,); -1 where none is legal."""
+    """Returns a legal move of one mask, int8 (NUM_ACTIONS,); -1 where none is legal."""
     return pick(mask, chance)
 
 
@@ -39,7 +39,7 @@ def choose_uniformly(masks, chances, moves):  # type: ignore[no-untyped-def]
 
 
 def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
-    """A legal move, each with the same probability.
+    """Returns a legal move, each with the same probability.
 
     Args:
         mask: the legal moves, bool or int8 (NUM_ACTIONS,), or those of many games, (N, NUM_ACTIONS). C-contiguous arrays

@@ -17,10 +17,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
-from euphoria_env.envs.arguments import choice, refuse_unknown, reset_options
-from euphoria_env.envs.frames import FRAMES_PER_SECOND
+from euphoria_env.envs.arguments import choice, reset_options
+from euphoria_env.envs.environment import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.json_reader import read_index
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -32,9 +31,9 @@ class EuphoriaVecEnv(VecEnv):
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
     The info of a game that ended has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
-    `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
-    `is_success`. `TimeLimit.truncated` makes an algorithm add the value of the last observation; it is False where the reward
-    pays for truncated games (`rank`), since they pay nothing afterwards.
+    `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `winner` and `is_success`.
+    `TimeLimit.truncated` makes an algorithm add the value of the last observation; it is False where the reward pays for
+    truncated games (`rank`), since they pay nothing afterwards.
 
     `set_options({"position": ...})`, or a list of them, applies to the next `reset`.
 
@@ -57,8 +56,7 @@ class EuphoriaVecEnv(VecEnv):
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
-        refuse_unknown(arguments, EuphoriaVectorEnv, "EuphoriaVecEnv")
-        self.render_mode = choice("render_mode", render_mode, ("rgb_array", None))
+        self.render_mode = choice("render_mode", render_mode, "rgb_array", None)
         arguments |= {"reward": reward, "render_mode": render_mode}
         self.games = EuphoriaVectorEnv(num_envs, opponents, autoreset_mode=AutoresetMode.SAME_STEP, **arguments)
         self.rules = self.games.rules
@@ -91,7 +89,7 @@ class EuphoriaVecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes a copy of the actions; they are played in `step_wait`."""
+        """Copies the actions, which `step_wait` plays."""
         self._actions = np.array(actions)
 
     def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -112,31 +110,26 @@ class EuphoriaVecEnv(VecEnv):
         return observations, rewards.astype(np.float32), dones, each
 
     def _final_info(self, i: int, observation: Any, final: dict[str, Any]) -> dict[str, Any]:
-        """The info of game i, which has ended."""
+        """Returns the info of game i, which has ended."""
         learners, seconds = self.games.learners, round(time.time() - self._start, 6)
         return {
             "terminal_observation": observation,
             "TimeLimit.truncated": bool(learners.truncated[i]) and not self._paid_at_the_end,
             "episode": {"r": round(float(self._returns[i]), 6), "l": int(self._lengths[i]), "t": seconds},
-            "opponents": learners.final_opponents[i],
             "is_success": bool(final["is_success"][i]),
             **{name: final[name][i] for name in ("seat", "ranking", "winner")},
             **({"illegal": learners.illegal[i]} if i in learners.illegal else {}),
         }
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """A picture of each game, uint8 (H, W, 3); None without `render_mode`."""
+        """Returns a picture of each game, uint8 (H, W, 3); None without `render_mode`."""
         return self.games.render() or [None] * self.num_envs
 
     def action_masks(self) -> np.ndarray:
-        """The learners' legal moves, bool (N, NUM_ACTIONS)."""
+        """Returns the learners' legal moves, bool (N, NUM_ACTIONS)."""
         return self.games.action_masks()
 
     # ------------------------------------------------------------------------------------- `VecEnv` methods on single games
-
-    def _get_indices(self, indices: Any) -> list[int]:
-        """The numbers of the chosen games; None: of all."""
-        return [read_index("indices", i, self.num_envs) for i in super()._get_indices(indices)]
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Calls a method of the chosen games; their only method is `action_masks`.
@@ -150,7 +143,7 @@ class EuphoriaVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of this object, once for each of the chosen games.
+        """Returns an attribute of this object, once for each of the chosen games.
 
         Raises:
             AttributeError: there is no such attribute.
@@ -171,4 +164,4 @@ class EuphoriaVecEnv(VecEnv):
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing: there is nothing to close."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gymnasium
@@ -10,12 +9,10 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from euphoria_env import actions
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.agent_protocol import Generators, query_one
 from euphoria_env.derived_seeds import derived_seed
-from euphoria_env.engine import batch_kernels, loop, observe, tape
-from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
+from euphoria_env.engine.state import OVER, TRUNCATED
 from euphoria_env.envs.arguments import (
     ILLEGAL_REWARD,
     MOST_UNASKED,
@@ -25,24 +22,14 @@ from euphoria_env.envs.arguments import (
     known_number,
     learner_seat,
     never_asked,
-    picture_size,
     reset_options,
-    rules_from,
-    why_illegal,
 )
-from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.observation_space import observation_space, observed
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame
 from euphoria_env.envs.opponents import Opponents
-from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
-from euphoria_env.observations import OBS_SIZE
-from euphoria_env.rules import write_rules
-
-_INT8 = np.dtype(np.int8)
-_RENDER_MODES = ("ansi", "rgb_array")
 
 
-class EuphoriaEnv(gymnasium.Env[Any, Any]):
+class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     """Euphoria for one learner. A step plays one decision of the learner and all that happens until the learner's next one.
 
     The learner is credited with all of it, and loses when another player ends the game.
@@ -71,7 +58,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
-    metadata = {"render_modes": list(_RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": FRAMES_PER_SECOND}
 
     def __init__(
         self,
@@ -86,27 +73,14 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
-        self.rules = rules_from(rules, EuphoriaEnv)
-        self._kind = reward_number(reward)
+        self._configure(rules, reward, render_mode, render_size, mask, mask_dtype, events)
         n = self.rules.num_players
-        given_seat = learner_seat(seat, n)
-        self.render_mode = choice("render_mode", render_mode, (*_RENDER_MODES, None))
-        self.render_size = picture_size(render_size)
-        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype))
-        self._masked = choice("mask", mask) == "observation"
-        self._illegal_ends = choice("illegal", illegal) == "end"
-        self._events = number_of_events(events)
-        self.observation_space: spaces.Space[Any] = observation_space(self._mask_dtype if self._masked else None, events)
-        self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
+        self._given_seat, self._seat = learner_seat(seat, n), 0
+        self._illegal_ends = choice("illegal", illegal, "end", "raise") == "end"
+        self.observation_space: spaces.Space[Any] = self._space()
+        self.action_space = spaces.Discrete(NUM_ACTIONS)
         self._line_up = Opponents(1, n, opponents)
-        self._given_seat, self._seat = given_seat, 0
-        self._tape = tape.empty_tape(self._events)
-        self._rewards = np.zeros(n, np.float32)
-        self._rows = np.zeros(0, GAME_DTYPE)  # the game, once one has begun
         self._asked = False  # whether the learner must decide
-
-    def __copy__(self) -> EuphoriaEnv:
-        return copy.deepcopy(self)
 
     def set_opponents(self, opponents: Any) -> None:
         """Changes the opponents from the next game on; argument and errors as for the environment itself."""
@@ -131,28 +105,20 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         for again in range(MOST_UNASKED):
             number = int(self.np_random.integers(2**63 - 1))
-            self._begin(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
+            self._start(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
             if self._asked:
-                return self._observed(), self._info()
+                return self._observed_by_learner(), self._info()
         raise never_asked("EuphoriaEnv" if position is None else "options.position")
 
-    def _begin(self, game: Game | None, seed: int) -> None:
+    def _start(self, game: Game | None, seed: int) -> None:
         """Seats all players and plays up to the learner's first decision, in a game or, for None, in a new one of this seed."""
-        if game is not None and (game.over or game.truncated):
+        if game is not None and game.ranking is not None:
             raise ValueError("options.position: the game has ended")
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
         self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
-        self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._events)
-        if game is None:
-            write_rules(self._rows[0], self.rules)
-            loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
-        else:
-            self._rows[:] = game.states
-        self._mask = np.empty(actions.NUM_ACTIONS, np.bool_)
-        observe.write_mask(self._rows, 0, self._mask)
-        self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
+        self._begin(game, seed)
         self._play_others()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -167,55 +133,39 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         number = known_number(action)
         if number < 0 or not self._mask[number]:
             return self._refuse(action)
-        reward = self._play(number) + self._play_others()
-        return self._observed(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
+        self._play(number)
+        reward = self._rewards.item(self._seat) + self._play_others()
+        return self._observed_by_learner(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
 
     def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Ends the game because of an illegal action, or raises an error; the position stays as it is."""
-        illegal = why_illegal(self.game, action)
+        illegal = self.game.why_illegal(action)
         if not self._illegal_ends or not is_integer(action):
             raise IllegalMove(illegal)
         self._asked = False
-        self._mask[:] = False
-        return self._observed(), ILLEGAL_REWARD, True, False, self._info() | {"illegal": illegal}
+        self._mask[:] = 0
+        return self._observed_by_learner(), ILLEGAL_REWARD, True, False, self._info() | {"illegal": illegal}
 
     def _play_others(self) -> float:
         """Plays until the learner must decide or the game has ended; returns the sum of the learner's rewards."""
         total, self._asked, opponents, generators = 0.0, False, self._opponents, self._generators
         while self._status < OVER and (player := self._player) != self._seat:
             agent = opponents[player]
-            total += self._play(query_one(agent, self._observe(player), self._mask, generators(agent), self._deal))
+            self._play(query_one(agent, self._seen_by(player), self._mask, generators(agent), self._deal))
+            total += self._rewards.item(self._seat)
         self._asked = self._status < OVER
         return total
 
     def _deal(self) -> Game:
-        """The game for an opponent that needs it, determinized for its seat (R19)."""
+        """Returns the game for an opponent that needs it, determinized for its seat (R19)."""
         return self.game.determinize(self._player, derived_seed(self.np_random))
 
-    def _play(self, action: int) -> float:
-        """Plays a legal move and writes the next mask; returns the learner's reward."""
-        self._status, self._player = batch_kernels.play(self._rows, 0, action, self._tape, self._kind, self._rewards, self._mask)
-        reward: float = self._rewards.item(self._seat)
-        return reward
-
-    def _observe(self, player: int) -> np.ndarray:
-        observation = np.empty(OBS_SIZE, _INT8)
-        observe.write_observation(self._rows, 0, player, observation)
-        return observation
-
-    def _observed(self) -> Any:
-        """The learner's observation, with mask and events as the options say."""
-        observation = self._observe(self._seat)
-        if not (self._events or self._masked):
-            return observation
-        events = np.empty((self._events, EVENT_SIZE), np.int8)
-        if self._events:
-            observe.write_events(self._tape, self._seat, self.rules.num_players, events)
-        return observed(observation, self._mask.astype(self._mask_dtype) if self._masked else None, events)
+    def _observed_by_learner(self) -> Any:
+        return self._observed_by(self._seat, self._fresh_mask() if self._masked else None)
 
     def _info(self) -> dict[str, Any]:
-        """The `info` beside the observation."""
-        info: dict[str, Any] = {"action_mask": self._mask.astype(self._mask_dtype), "seat": np.int64(self._seat)}
+        """Returns the `info` beside the observation."""
+        info: dict[str, Any] = {"action_mask": self._fresh_mask(), "seat": np.int64(self._seat)}
         if not self._asked:
             ranking = np.zeros(self.rules.num_players, np.int64)
             if self._rows[0]["status"] >= OVER:
@@ -224,19 +174,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
             info |= {"ranking": ranking, "winner": winner, "is_success": bool(winner == self._seat)}
         return info
 
-    @property
-    def game(self) -> Game:
-        """A copy of the game with all hidden cards, for people and not for the learner."""
-        if not len(self._rows):
-            raise ResetNeeded("no game has begun: call reset()")
-        return Game.taking(copy_rows(self._rows))
-
     def action_masks(self) -> np.ndarray:
-        """The learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
-        if not len(self._rows):
-            raise ResetNeeded("no game has begun: call reset()")
-        return self._mask & self._asked  # nobody else's, where an opponent failed in its decision
-
-    def render(self) -> Any:
-        """The board: text or an image, by `render_mode`."""
-        return frame(self.game, self.render_mode, self.render_size)
+        """Returns the learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
+        self._check_begun()
+        return self._mask.astype(np.bool_) & self._asked  # nobody else's, where an opponent failed in its decision

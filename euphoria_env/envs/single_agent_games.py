@@ -12,7 +12,7 @@ from euphoria_env.agent_protocol import AgentGames, Generators, Player
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
-from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked, why_illegal
+from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
@@ -45,7 +45,6 @@ class SingleAgentGames(AgentGames):
         final_states: (N,) its rows, as in `Batch.states`.
         final_seats: (N,) int64, the learner's seat in it.
         final_ranking: (N, P) int8, its ranking; 0 where an illegal action ended it.
-        final_opponents: its players by seat; the one at the learner's seat is a placeholder.
         illegal: the error messages of the games that an illegal action ended in the last step, by number.
     """
 
@@ -65,7 +64,7 @@ class SingleAgentGames(AgentGames):
         self.rules, self._batch_arguments = rules, batch
         self._given_seat = learner_seat(seat, players)
         self.opponents = Opponents(self.n, players, opponents, pool)
-        self._illegal_ends = choice("illegal", illegal) == "end"
+        self._illegal_ends = choice("illegal", illegal, "end", "raise") == "end"
         self._games, self.moves = np.arange(n), np.zeros(n, np.int64)
         self.seats, self.rewards = np.zeros(n, np.int64), np.zeros(n)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
@@ -74,7 +73,6 @@ class SingleAgentGames(AgentGames):
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, players), np.int8)
-        self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
         self.illegal: dict[int, str] = {}
         self._positions: Mapping[int, Any] = {}  # with which games begin again, during a reset
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
@@ -152,14 +150,14 @@ class SingleAgentGames(AgentGames):
         self.terminated[:] = self.truncated[:] = False
 
     def _illegal_actions(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
-        """The error messages of the active games whose action is illegal, by number."""
+        """Returns the error messages of the active games whose action is illegal, by number."""
         given = np.asarray(actions)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             return {}  # the batch refuses them
         known = (given >= 0) & (given < batch.mask.shape[1])
         legal = known & batch.mask[self._games, np.where(known, given, 0)]
         wrong = np.flatnonzero(~legal if active is None else active & ~legal)
-        return {i: why_illegal(batch.game(i), int(given[i])) for i in wrong.tolist()}
+        return {i: batch.game(i).why_illegal(int(given[i])) for i in wrong.tolist()}
 
     def _end_illegal(self, batch: Batch, games: np.ndarray) -> None:
         """Ends games because of an illegal action of their learners, who lose."""
@@ -193,11 +191,11 @@ class SingleAgentGames(AgentGames):
         """Adds the rewards of a decision to the learners' until their games end; handles the games that have ended."""
         running = ~(self.terminated | self.truncated)
         self.rewards += np.where(running, batch.rewards[self._games, self.seats], 0.0)
-        (ended,) = (batch.terminated | batch.truncated).nonzero()
-        if len(ended):
-            self._end(batch, ended[running[ended]])
-            self._pass_over(batch, ended[~running[ended]])
-            self._begin(ended)
+        if len(batch.ended):
+            counts = running[batch.ended]
+            self._end(batch, counts)
+            self._pass_over(batch, batch.ended[~counts])
+            self._begin(batch.ended)
 
     def _pass_over(self, batch: Batch, games: np.ndarray) -> None:
         """Counts games that ended before their learner was asked; those from a position begin with it again."""
@@ -208,25 +206,24 @@ class SingleAgentGames(AgentGames):
         starts = {i: game_from(self._positions[i], self.rules, _seed(self.rng), again=True) for i in again}
         batch.restart(again, starts)
 
-    def _end(self, batch: Batch, games: np.ndarray) -> None:
-        """Keeps what the learners see of the games that have ended."""
+    def _end(self, batch: Batch, counts: np.ndarray) -> None:
+        """Keeps what the learners see of those games in `batch.ended` that count, bool (E,)."""
+        games = batch.ended[counts]
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
         self.final_ranking[games] = batch.ranking[games]
-        seats = self.seats[games]
-        self._keep(games, batch.states_at_end(games), batch.observed_at_end(games, seats), batch.events_at_end(games, seats))
+        observations, events = batch.seen_at_end(self.seats[batch.ended])
+        self._keep(games, batch.end_states[counts], observations[counts], events[counts])
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray, events: np.ndarray) -> None:
-        """Keeps the ends of games, the learners' last observations, and the players."""
+        """Keeps the ends of games, the learners' last observations, and their seats."""
         put_rows(states, games, self.final_states)
         self.final_observation[games] = observations
         self.final_events[games] = events
         self.final_seats[games] = self.seats[games]
-        for i in games.tolist():
-            self.final_opponents[i] = self.opponents.at(i)
 
     def final_game(self, i: int) -> Game:
-        """A copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
+        """Returns a copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
         i = read_index("the number of a game", i, self.n)
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,24 +11,13 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from euphoria_env import actions
-from euphoria_env.envs.arguments import (
-    choice,
-    chosen_games,
-    picture_size,
-    positions_from,
-    reset_options,
-    rules_from,
-    starts_from,
-)
-from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.observation_space import observation_space, observed
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.envs.arguments import chosen_games, positions_from, reset_options, starts_from
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, Environment
 from euphoria_env.envs.single_agent_games import SingleAgentGames
 
-_RENDER_MODES = ("ansi", "rgb_array")
 
-
-class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
+class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
     """Many games of `EuphoriaEnv`, without a Python object for each.
 
     A step plays one decision of the learner in every game and all that happens until the learners' next ones. The learners are
@@ -62,7 +50,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": list(_RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi", "rgb_array"], "render_fps": FRAMES_PER_SECOND}
 
     def __init__(
         self,
@@ -81,25 +69,18 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
-        self.rules = rules_from(rules, EuphoriaVectorEnv)
+        self._configure(rules, reward, render_mode, render_size, mask, mask_dtype, events)
         batch = {"reward": reward, "threads": threads, "events": events}
         self.learners = SingleAgentGames(num_envs, self.rules, opponents, pool, seat, illegal, **batch)
         self.num_envs = self.learners.n
-        self.render_mode = choice("render_mode", render_mode, (*_RENDER_MODES, None))
-        self.render_size = picture_size(render_size)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype))
-        self._masked = choice("mask", mask) == "observation"
         self._illegal_ends = illegal == "end"
         self._waits = np.zeros(self.num_envs, np.bool_)  # games that have ended and not yet restarted
-        self.single_observation_space: spaces.Space[Any] = observation_space(self._mask_dtype if self._masked else None, events)
-        self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
+        self.single_observation_space = self._space()
+        self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-
-    def __copy__(self) -> EuphoriaVectorEnv:
-        return copy.deepcopy(self)
 
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for the environment itself."""
@@ -132,7 +113,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if new is None or new.any():
             self.learners.reset(self.np_random, starts, new, positions)
         self._waits[slice(None) if chosen is None else chosen] = False
-        return self._observed(), self._infos()
+        return self._observed_by_learners(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Plays a decision of every learner, and those of the opponents until the learners' next ones.
@@ -152,14 +133,14 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         infos = self._infos()
         if ended.any():
             infos |= self._same_step_infos(ended) if same_step else self._final_infos(ended)
-        return self._observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
+        return self._observed_by_learners(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
-        """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
+        """Returns the learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
         return self.learners.ready.mask & ~self._waits[:, None]
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
+        """Returns a picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
 
         A game that has ended and not yet restarted is shown at its end.
         """
@@ -167,25 +148,25 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if self.render_mode is None:
             return None
         games = (learners.final_game(i) if waits else running.game(i) for i, waits in enumerate(self._waits.tolist()))
-        return tuple(frame(game, self.render_mode, self.render_size) for game in games)
+        return tuple(self._frame(game) for game in games)
 
-    def _observed(self) -> Any:
-        """The learners' observations: the last one in games that have ended and not yet restarted."""
+    def _observed_by_learners(self) -> Any:
+        """Returns the learners' observations: the last one in games that have ended and not yet restarted."""
         learners = self.learners
         observation, events = learners.ready.observation.copy(), learners.ready.events.copy()
         observation[self._waits] = learners.final_observation[self._waits]
         events[self._waits] = learners.final_events[self._waits]
-        return observed(observation, self.action_masks().view(self._mask_dtype) if self._masked else None, events)
+        return self._observed(observation, self.action_masks().view(self._mask_dtype) if self._masked else None, events)
 
     def _infos(self) -> dict[str, Any]:
-        """The entries that `infos` always has; as in Gymnasium, `_key` marks the games that have the entry `key`."""
+        """Returns the entries that `infos` always has; as in Gymnasium, `_key` marks the games that have the entry `key`."""
         learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
         seats = np.where(self._waits, learners.final_seats, learners.seats)
         infos = {"action_mask": self.action_masks().view(self._mask_dtype), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """The infos of the games that ended in this step."""
+        """Returns the infos of the games that ended in this step."""
         learners = self.learners
         ranking = np.where(ended[:, None], learners.final_ranking, 0).astype(np.int64)
         won = learners.terminated & (ranking[:, 0] > 0)
@@ -196,12 +177,12 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return final | {f"_{key}": ended.copy() for key in final}
 
     def _same_step_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """The infos of the games that ended in this step and have restarted, with their last observations."""
+        """Returns the infos of the games that ended in this step and have restarted, with their last observations."""
         learners = self.learners
         final_obs = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(ended):
-            nothing = np.zeros(actions.NUM_ACTIONS, self._mask_dtype) if self._masked else None
-            final_obs[i] = observed(learners.final_observation[i].copy(), nothing, learners.final_events[i].copy())
+            nothing = np.zeros(NUM_ACTIONS, self._mask_dtype) if self._masked else None
+            final_obs[i] = self._observed(learners.final_observation[i].copy(), nothing, learners.final_events[i].copy())
         final = self._final_infos(ended) | {"seat": np.where(ended, learners.final_seats, 0), "_seat": ended.copy()}
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final, "_final_info": ended.copy()}
 

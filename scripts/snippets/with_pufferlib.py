@@ -1,18 +1,19 @@
-"""PufferLib: its emulation and vectorization of `parallel_env`; all seats learn by REINFORCE, with masks in flat observations."""
+"""PufferLib: its emulation and vectorization of `env`; all seats learn by REINFORCE, with masks in flat observations."""
 
 import pufferlib.emulation
 import pufferlib.vector
 import torch
+from pettingzoo.utils import turn_based_aec_to_parallel
 
 from euphoria_agents import Agent, load, play_match
-from euphoria_env import Rules, actions, observations, parallel_env
+from euphoria_env import Rules, actions, env, observations
 
 RULES = {"num_players": 2, "stars_to_win": 3}
 GAMES, STEPS, UPDATES = 32, 128, 12
 
 
 def make(**told):
-    return pufferlib.emulation.PettingZooPufferEnv(parallel_env(reward="stars", **RULES), **told)
+    return pufferlib.emulation.PettingZooPufferEnv(turn_based_aec_to_parallel(env(reward="stars", **RULES)), **told)
 
 
 def judge(observation, mask):

@@ -1,7 +1,7 @@
 """Hostile input of every kind: refused in one line that says what is wrong, or accepted and then as good as any other.
 
 ``python -m tests.tools.fuzz [kind ...] --inputs 1000 --seed 1`` prints how many inputs were refused, how many used, and what
-failed. Set NUMBA_DISABLE_JIT=1 for `pending`, `position` and `batch`: as plain Python, an index beyond an array is an error.
+failed. Set NUMBA_DISABLE_JIT=1 for `pending` and `position`: as plain Python, an index beyond an array is an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 from tqdm import tqdm
 
 from euphoria_agents import load
-from euphoria_env import Batch, Game, IllegalMove, Rules, actions, mid_turn, observations
+from euphoria_env import Game, IllegalMove, Rules, actions, mid_turn, observations
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.json_reader import FieldError
 from tests.tools.playing import is_sound, prefer, random_move
@@ -267,39 +267,6 @@ def record_case(rng: random.Random, folder: Path) -> Case:
     return Case(lambda: Game.from_record(text), lambda game: is_sound(game, rng.getrandbits(30)), r"^line \d+: ")
 
 
-# -------------------------------------------------------------------------------------------------------------------- batches
-
-
-def batch_case(rng: random.Random, folder: Path) -> Case:
-    """The state of a batch, with one or two arrays changed."""
-    rules = Rules.from_dict(random_rules(rng))
-    batch = Batch(2, rules, seed=rng.getrandbits(30))
-    chance = np.random.default_rng(rng.getrandbits(30))
-    for _ in range(rng.randrange(60)):
-        batch.step(batch.sample(chance))
-    state = batch.state()
-    for _ in range(rng.choice((1, 1, 2))):
-        if len(state) > 1:
-            change_array(state, rng)
-    other = Batch(2, rules, seed=0)
-    before = other.states.tobytes()
-
-    def read() -> Batch:
-        try:
-            other.restore(state)
-        except ValueError:
-            assert other.states.tobytes() == before, "refused, and yet changed"
-            raise
-        return other
-
-    def use(restored: Batch) -> None:
-        for _ in range(MOVES):
-            restored.step(restored.sample(chance))
-            assert np.isfinite(restored.rewards).all()
-
-    return Case(read, use, r"\bstate\b")
-
-
 # ------------------------------------------------------------------------------------------------------------ files of networks
 
 
@@ -430,7 +397,6 @@ KINDS: dict[str, Callable[[random.Random, Path], Case]] = {
     "pending": pending_case,
     "position": position_case,
     "record": record_case,
-    "batch": batch_case,
     "checkpoint": checkpoint_case,
     "run": run_case,
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from euphoria_env import Game, IllegalMove, Rules, observations
+from euphoria_env import Batch, Game, IllegalMove, Rules, observations
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS
@@ -30,6 +30,11 @@ def all_rules() -> Iterator[Rules]:
         yield Rules(num_players=n, trades_per_turn=2, stars_to_win=4 + n, **pools, **dict.fromkeys(FLAGS, True))
     for n, option in zip(itertools.cycle(range(2, 7)), FLAGS, strict=False):
         yield Rules(num_players=n, **{option: True})
+
+
+def everything(batch: Batch) -> dict[str, bytes]:
+    """All that a batch shows, and all that its games go on from."""
+    return {name: getattr(batch, name).tobytes() for name in (*SHOWN, "_episodes", "_tapes")}
 
 
 def other_value(name: str) -> Any:
@@ -70,6 +75,37 @@ def random_game(rules: Rules, seed: int, decisions: int = 10**9) -> Game:
 def random_move(game: Game, rng: random.Random) -> str:
     """Any legal move."""
     return rng.choice(game.legal())
+
+
+def paid_for_winning(game: Game, before: Sequence[int]) -> np.ndarray:
+    n = game.rules.num_players
+    return np.array([1.0 if p == game.winner else -1 / (n - 1) for p in range(n)]) * game.over
+
+
+def paid_for_rank(game: Game, before: Sequence[int]) -> np.ndarray:
+    """Players who share a rank share the mean of their places."""
+    n, ranking = game.rules.num_players, game.ranking
+    if ranking is None:
+        return np.zeros(n)
+    places = [[place for place, rank in enumerate(sorted(ranking), 1) if rank == own] for own in ranking]
+    return np.array([1 - 2 * (np.mean(shared) - 1) / (n - 1) for shared in places])
+
+
+def paid_for_stars(game: Game, before: Sequence[int]) -> np.ndarray:
+    placed = np.array(before) - stars(game)
+    return placed - (placed.sum() - placed) / (game.rules.num_players - 1)
+
+
+# The rewards of docs/environment.md, from the game after the decision and the stars to place before it.
+EXPECTED = {"win": paid_for_winning, "rank": paid_for_rank, "stars": paid_for_stars}
+
+
+def expected_rewards(kind: str, game: Game, before: Sequence[int]) -> np.ndarray:
+    return EXPECTED[kind](game, before)
+
+
+def stars(game: Game) -> list[int]:
+    return [player["stars"] for player in game.to_dict()["players"]]
 
 
 def differing(a: np.ndarray, b: np.ndarray) -> list[str]:

@@ -40,14 +40,11 @@ def batches() -> Iterator[str]:
         trajectories.add(some)
         batch.step(batch.sample(rng), None if k % 3 else rng.random(batch.n) < 0.9)
         trajectories.credit()
-        ended = np.flatnonzero(batch.terminated | batch.truncated)
-        players = rng.integers(3, size=len(ended))
-        yield digest(batch.states_at_end(ended), batch.observed_at_end(ended, players), batch.events_at_end(ended, players))
+        yield digest(batch.end_states, *batch.seen_at_end(rng.integers(3, size=len(batch.ended))))
         if k % 30 == 10:
             batch.restart(range(0, 520, 7), {14: batch.game(20), 0: Game(SHORT, 1)})
             batch = copy.copy(batch) if k == 40 else batch
             trajectories = Trajectories(batch, 100_000)
-    batch.restore(batch.state())
     n, found = trajectories.size, trajectories.arrays()
     values = rng.random(n).astype(np.float32)
     yield digest(estimate_advantages(values, found["reward"][:n], found["following"][:n], 0.99, 0.9))

@@ -174,8 +174,7 @@ class PartGames(AgentGames):
         """Moves the decisions to larger arrays if there is no room for more."""
         old = self._decisions
         if old.size + more > old.capacity:
-            self._decisions = Trajectories(self.batch, 2 * max(old.capacity, more))
-            self._decisions.restore({name: array[: old.size] for name, array in old.arrays().items()})
+            old.grow(2 * max(old.capacity, more))
 
     def columns(self) -> Columns:
         """Returns all decisions, game after game, each in the order in which they were made."""

@@ -18,7 +18,7 @@ from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
-from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.environment import PICTURE_SIZE, frame
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv

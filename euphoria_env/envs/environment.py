@@ -1,0 +1,187 @@
+"""What the environments share: their arguments, spaces, observations and pictures, and one game with all that is seen of it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine import batch_kernels, loop, observe, tape
+from euphoria_env.engine.rewards import reward_number
+from euphoria_env.engine.state import GAME_DTYPE, copy_rows
+from euphoria_env.envs.arguments import choice, picture_size
+from euphoria_env.event_kinds import EVENT_SIZE, KINDS, number_of_events
+from euphoria_env.game import Game
+from euphoria_env.observations import FIELDS, OBS_SIZE
+from euphoria_env.render import board_array
+from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH
+from euphoria_env.rules import Rules, write_rules
+
+PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is, with up to four players
+FRAMES_PER_SECOND = 2  # of recordings: one step is one decision, which somebody wants to read
+_INT8 = np.dtype(np.int8)
+
+
+def observation_box() -> spaces.Box:
+    """Returns the space of a flat observation: int8, (OBS_SIZE,), every field up to its highest value."""
+    high = np.concatenate([np.full(field.size, field.high, np.int8) for field in FIELDS])
+    return spaces.Box(np.zeros(OBS_SIZE, np.int8), high, dtype=np.int8)
+
+
+def events_box(events: int) -> spaces.Box:
+    """Returns the space of the last events: int8, (events, EVENT_SIZE)."""
+    low, high = np.array([0, -1, -1, -1], np.int8), np.array([len(KINDS) - 1, MAX_PLAYERS - 1, 127, 127], np.int8)
+    return spaces.Box(np.tile(low, (events, 1)), np.tile(high, (events, 1)), dtype=np.int8)
+
+
+def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
+    """Returns a game as text ("ansi", "human") or as pixels ("rgb_array", uint8 (height, width, 3)); None without a mode.
+
+    The drawing keeps its shape and is as large as fits; what is left of the picture is blank.
+    """
+    if mode is None:
+        return None
+    if mode != "rgb_array":
+        return str(game)
+    width, height = size
+    drawn = board_array(game, within=size)[:height, :width]
+    if drawn.shape[:2] == (height, width):
+        return drawn
+    picture = np.full((height, width, 3), 255, np.uint8)
+    top, left = (height - drawn.shape[0]) // 2, (width - drawn.shape[1]) // 2
+    picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn
+    return picture
+
+
+class Environment:
+    """The arguments that all environments take, and the observations and pictures that depend on them.
+
+    Attributes:
+        rules: the options of all games.
+        render_mode, render_size: as given.
+    """
+
+    metadata: dict[str, Any]
+
+    def _configure(
+        self,
+        rules: dict[str, Any],
+        reward: str,
+        render_mode: str | None,
+        render_size: tuple[int, int],
+        mask: str,
+        mask_dtype: str,
+        events: int,
+    ) -> None:
+        """Checks and stores the arguments.
+
+        Raises:
+            TypeError: a keyword in `rules` is no field of `Rules`.
+            ValueError: an argument that is not allowed; the message names it and what is.
+        """
+        self.rules = Rules(**rules)
+        self._reward = reward_number(reward)
+        self.render_mode = choice("render_mode", render_mode, *self.metadata["render_modes"], None)
+        self.render_size = picture_size(render_size)
+        self._masked = choice("mask", mask, "info", "observation") == "observation"
+        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype, "int8", "bool"))
+        self._events = number_of_events(events)
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def _space(self) -> spaces.Space[Any]:
+        """Returns the space of what `_observed` returns for one game."""
+        parts: dict[str, spaces.Space[Any]] = {"observation": observation_box()}
+        if self._masked:
+            parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), self._mask_dtype.type)
+        if self._events:
+            parts["events"] = events_box(self._events)
+        return spaces.Dict(parts) if len(parts) > 1 else parts["observation"]
+
+    def _observed(self, observation: np.ndarray, mask: np.ndarray | None, events: np.ndarray) -> Any:
+        """Returns the observation, or a dict of it and of what the arguments add: the mask (else None), the events."""
+        parts = {"observation": observation}
+        if mask is not None:
+            parts["action_mask"] = mask
+        if self._events:
+            parts["events"] = events
+        return parts if len(parts) > 1 else observation
+
+    def _frame(self, game: Game) -> Any:
+        """Returns a picture of a game by `render_mode`."""
+        return frame(game, self.render_mode, self.render_size)
+
+
+class OneGame(Environment):
+    """An environment of one game."""
+
+    def _configure(self, *arguments: Any) -> None:
+        super()._configure(*arguments)
+        self._begun, self._rows = False, np.zeros(1, GAME_DTYPE)
+        self._tape = tape.empty_tape(self._events)
+        self._rewards = np.zeros(self.rules.num_players, np.float32)  # of the last move
+        self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the player who decides; never handed out
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("no game has begun: call reset()")
+
+    def _begin(self, game: Game | None, seed: int) -> None:
+        """Begins a copy of a game, or for None a new one with this seed."""
+        self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._events)
+        if game is None:
+            write_rules(self._rows[0], self.rules)
+            loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
+        else:
+            self._rows[:] = game.states
+        observe.write_mask(self._rows, 0, self._mask.view(np.bool_))
+        self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
+        self._begun = True
+
+    def _play(self, action: int) -> bool:
+        """Plays a move and writes rewards and the next mask; returns whether the move was legal."""
+        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._rewards, self._mask)
+        if status < 0:
+            return False
+        self._status, self._player = status, player
+        return True
+
+    def _fresh_mask(self) -> np.ndarray:
+        """Returns a copy of the mask of the player who decides."""
+        mask = self._mask.copy()
+        return mask if self._mask_dtype is _INT8 else mask.view(self._mask_dtype)
+
+    def _seen_by(self, player: int) -> np.ndarray:
+        """Returns what a player sees, int8 (OBS_SIZE,)."""
+        observation = np.empty(OBS_SIZE, _INT8)
+        observe.write_observation(self._rows, 0, player, observation)
+        return observation
+
+    def _observed_by(self, player: int, mask: np.ndarray | None) -> Any:
+        """Returns the observation of a player, in fresh arrays, with this mask if there is one."""
+        observation = self._seen_by(player)
+        if not self._events:
+            return observation if mask is None else {"observation": observation, "action_mask": mask}
+        events = np.empty((self._events, EVENT_SIZE), _INT8)
+        observe.write_events(self._tape, player, self.rules.num_players, events)
+        return self._observed(observation, mask, events)
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game with all hidden cards, for people and not for the agents."""
+        self._check_begun()
+        return Game.taking(copy_rows(self._rows))
+
+    def render(self) -> Any:
+        """Returns the board as text or picture by `render_mode`, or prints it in the mode "human"."""
+        shown = self._frame(self.game)
+        if self.render_mode != "human":
+            return shown
+        print(shown)
+        return None
