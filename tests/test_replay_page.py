@@ -46,13 +46,7 @@ def data(page: str) -> Any:
 
 def frames(held: Any) -> list[str]:
     """The texts of all decisions, as the page puts them together."""
-    lines: list[int] = []
-    texts = []
-    for changes in held["frames"]:
-        for start, gone, put in changes:
-            lines[start : start + gone] = put
-        texts.append("\n".join(held["pieces"][line] for line in lines))
-    return texts
+    return ["\n".join(held["pieces"][line] for line in lines) for lines in held["frames"]]
 
 
 @pytest.mark.parametrize("seen_by", [EVERYBODY, MOVERS, 1])

@@ -16,14 +16,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play import Agents
-from euphoria_agents.play.web import endpoints, games, positions, studies
+from euphoria_agents.play.web import endpoints, games, studies
 from euphoria_agents.play.web.agents import AgentService
 from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
 from euphoria_agents.play.web.errors import STATUS, Refused, expected_error, not_found, unexpected_error
 from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
 from euphoria_agents.play.web.limits import Limits
-from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, STARTER, VIEWER
+from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, VIEWER
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
@@ -33,7 +33,6 @@ PAGES = {
     "/": "home.html",
     "/play/{game}": "play.html",
     "/study/{study}": "study.html",
-    "/edit": "edit.html",
     "/help": "help.html",
 }
 AGENTS = {  # offered, the default first
@@ -117,10 +116,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.AnalysisQuery),
         Endpoint("GET", analyses, ANYBODY, study.analysis, studies.AnalysisQuery),
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
-        Endpoint("DELETE", analyses, STARTER, study.cancel, studies.SpecBody),
-        Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.AnalysisQuery),
-        Endpoint("POST", "/api/positions/new", ANYBODY, positions.new_position, positions.NewPosition),
-        Endpoint("POST", "/api/positions/check", ANYBODY, positions.check_position, positions.CheckPosition),
+        Endpoint("DELETE", analyses, ANYBODY, study.cancel, studies.SpecBody),
     ]
 
 

@@ -97,12 +97,10 @@ def page_icon() -> str:
 
 
 def colours() -> str:
-    """The colours of both themes as CSS, and those of seats and regions as classes; the visitor's choice comes first."""
-    light = variables("light")
+    """The colours of both themes as CSS, and those of seats and regions as classes."""
     lines = [
         f":root {{ color-scheme: dark; {variables('dark')} }}",
-        f':root[data-theme="light"] {{ color-scheme: light; {light} }}',
-        f'@media (prefers-color-scheme: light) {{ :root:not([data-theme="dark"]) {{ color-scheme: light; {light} }} }}',
+        f"@media (prefers-color-scheme: light) {{ :root {{ color-scheme: light; {variables('light')} }} }}",
     ]
     for k in range(MAX_PLAYERS):
         lines.append(f".seat{k} {{ {' '.join(f'--seat{part}: var(--seat-{k}{part});' for part in ('', '-ink', '-line'))} }}")

@@ -47,10 +47,6 @@ ENDED = Permission(
     lambda context: context.item is None or context.item.session.over or context.item.session.practice,
     "the game has secrets in it until it has ended",
 )
-STARTER = Permission(
-    lambda context: context.host or context.item.started_by(context.body.spec, context.request.cookies),
-    "only whoever made this study, or began this analysis, may do that",
-)
 
 
 def new_tokens(*seats: int) -> dict[int, str]:
@@ -71,13 +67,8 @@ def held_seats(hashes: Mapping[int, bytes], name: str, cookies: Mapping[str, str
 def give(answer: Response, kind: str, name: str, tokens: Mapping[int, str]) -> Response:
     """Puts the tokens of seats into an answer, as cookies."""
     for seat, token in tokens.items():
-        set_cookie(answer, _cookie(name, seat), token, kind, name)
-    return answer
-
-
-def set_cookie(answer: Response, cookie: str, value: str, kind: str, name: str) -> Response:
-    """Puts a cookie for the endpoints of a game or a study into an answer."""
-    answer.set_cookie(cookie, value, max_age=COOKIE_AGE, path=f"{PATHS[kind]}/{name}", httponly=True, samesite="strict")
+        path = f"{PATHS[kind]}/{name}"
+        answer.set_cookie(_cookie(name, seat), token, max_age=COOKIE_AGE, path=path, httponly=True, samesite="strict")
     return answer
 
 

@@ -9,9 +9,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from difflib import SequenceMatcher
 from html import escape
 from typing import Any
 
@@ -49,7 +48,7 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     seats = _seats(transcript, seen_by)
     shown = _shown(entries, seen_by)
     views = [view_of(game.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
-    pieces, frames = differences([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
+    pieces, frames = distinct_lines([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
     data = {
         "names": list(names),
         "players": transcript.players,
@@ -110,23 +109,11 @@ def _facts(views: Sequence[View]) -> Json:
     return {"goods": known["goods"], "artifacts": known["artifacts"], **told}
 
 
-def differences(texts: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
-    """The different lines of some texts, and the changes from each text to the next: first line, lines removed, lines added."""
+def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+    """The different lines of all texts, and each text as the numbers of its lines."""
     numbers: dict[str, int] = {}
-    before: list[int] = []
-    frames: list[list[Any]] = []
-    for text in texts:
-        now = [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
-        frames.append(list(_changes(before, now)))
-        before = now
+    frames = [[numbers.setdefault(line, len(numbers)) for line in text.split("\n")] for text in texts]
     return list(numbers), frames
-
-
-def _changes(before: list[int], now: list[int]) -> Iterator[list[Any]]:
-    """The changes, the last one first, so that no change moves the lines of another."""
-    for kind, start, end, first, last in reversed(SequenceMatcher(None, before, now).get_opcodes()):
-        if kind != "equal":
-            yield [start, end - start, now[first:last]]
 
 
 def _page(title: str, data: Json) -> str:

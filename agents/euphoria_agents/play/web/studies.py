@@ -7,10 +7,9 @@ played becomes one when it has ended.
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Annotated, Any
@@ -28,11 +27,11 @@ from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec, as_response
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs, answer_of, started
-from euphoria_agents.play.web.permissions import give, new_tokens, set_cookie, token_matches
+from euphoria_agents.play.web.permissions import give, new_tokens
 from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
-from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, token_hash
+from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env import Game
 from euphoria_env.game import seed_row
@@ -81,11 +80,10 @@ class AnalysisQuery(Query):
 
 @dataclass
 class StudyAnalysis:
-    """The finished part of an analysis; `starter`: the hash of the cookie of whoever started it."""
+    """The finished part of an analysis; `trouble`: why it stopped early, else empty."""
 
     header: Any = None
     entries: list[Any] = field(default_factory=list)
-    starter: bytes = b""
     trouble: str = ""
 
 
@@ -118,11 +116,6 @@ class Study:
         if ply > len(self.game.before):
             raise Refused(404, f"the game has {len(self.game.before)} decisions")
         return self.game.at(ply)
-
-    def started_by(self, spec: str, cookies: Mapping[str, str]) -> bool:
-        """Whether these are the cookies of whoever started an analysis."""
-        found = self.analyses.get(spec)
-        return found is not None and token_matches(found.starter, cookies.get(_starter_cookie(self.name), ""))
 
 
 class StudyEndpoints:
@@ -272,15 +265,13 @@ class StudyEndpoints:
         """Starts an analysis, or continues one."""
         study, spec, client = context.item, context.body.spec, context.client
         await self.agents.check(spec, client)
-        starter = context.request.cookies.get(_starter_cookie(study.name)) or secrets.token_urlsafe(16)
         before = await in_thread(lambda: self._analysis(study, spec))
         if not self.jobs.running((study.name, spec)):
             self.jobs.check_room(client)
-            found = study.analyses[spec] = StudyAnalysis(before.header, before.entries, token_hash(starter))
+            found = study.analyses[spec] = StudyAnalysis(before.header, before.entries)
             self._analyses[study.name] = study.analyses
             self.jobs.begin((study.name, spec), client, partial(self._work, study, spec, found))
-        answer = as_response(self._progress(study, spec), 202)
-        return set_cookie(answer, _starter_cookie(study.name), starter, "study", study.name)
+        return as_response(self._progress(study, spec), 202)
 
     def analysis(self, context: RequestContext) -> Json:
         """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
@@ -291,13 +282,6 @@ class StudyEndpoints:
         """Stops an analysis; the finished part stays."""
         self.jobs.stop((context.name, context.body.spec))
         return {}
-
-    def lines(self, context: RequestContext) -> Response:
-        """The finished part of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
-        found = self._analysis(context.item, context.body.spec)
-        if found.header is None:
-            raise Refused(404, "there is no such analysis")
-        return Response("".join(f"{json.dumps(one)}\n" for one in [found.header, *found.entries]), media_type="application/jsonl")
 
     def _analysis(self, study: Study, spec: str) -> StudyAnalysis:
         return study.analyses.get(spec) or StudyAnalysis(*self.store.analysis(study.name, spec))
@@ -348,10 +332,6 @@ def branch(study: Study, ply: int) -> Game:
 def player_names(game: Game) -> list[str]:
     """The names of the players of a recorded game, which has none."""
     return [f"Player {k}" for k in range(game.rules.num_players)]
-
-
-def _starter_cookie(name: str) -> str:
-    return f"visitor-{name}"
 
 
 def _make_page(item: tuple[str, list[str], list[Any]]) -> str:

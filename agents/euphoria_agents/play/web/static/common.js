@@ -2,16 +2,6 @@
 
 export * from "./elements.js";
 
-// The theme that was chosen here comes before that of the system.
-const chosen = localStorage.getItem("theme");
-if (chosen) document.documentElement.dataset.theme = chosen;
-
-export function theme() {
-  const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", document.documentElement.dataset.theme);
-}
-
 export class Failure extends Error {
   constructor(status, message) {
     super(message);

@@ -1,16 +1,15 @@
 // The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
 // before; all games.
 
-import { badge, drawing, STARS } from "./board.js";
+import { badge } from "./board.js";
 import { call, fail, get, loadSymbols, post, refill, row, say, sentence, tag } from "./common.js";
-import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
-import { forget, recall, remember } from "./library.js";
+import { recall, remember } from "./library.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 6;
-const SHOWN = 4; // running games, of which the board is drawn
-const LISTED = 8; // studies
+const LISTED = 8; // games that go on, and studies
+const STRENGTHS = ["very easy", "easy", "medium", "hard", "very hard", "hardest"];
 const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 let facts = null;
 let start = null; // the study and its decision that the game begins with
@@ -48,7 +47,7 @@ function seatLine(seat, k) {
     tag.select(
       { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose },
       tag.optgroup({ label: "A person" }, people.map(option)),
-      tag.optgroup({ label: "An agent" }, opponents(facts).map(option)),
+      tag.optgroup({ label: "An agent" }, opponents().map(option)),
     ),
   );
 }
@@ -73,11 +72,39 @@ function draw() {
   );
 }
 
+// An input for each option of the rules.
+function ruleLine([key, rule]) {
+  const shared = { id: `rule-${key}`, name: key };
+  const input =
+    rule.type === "flag"
+      ? tag.input({ ...shared, type: "checkbox", checked: rule.value })
+      : tag.input({ ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
+  return tag.label(input, rule.help);
+}
+
+// The options that differ from their defaults.
+function readRules() {
+  const found = {};
+  for (const [key, rule] of Object.entries(facts.rules)) {
+    const input = at(`rule-${key}`);
+    const value = rule.type === "flag" ? input.checked : Number(input.value);
+    if (value !== rule.value) found[key] = value;
+  }
+  return found;
+}
+
+// The agents, the weakest first; those named by --agents come last.
+function opponents() {
+  const place = (spec) => STRENGTHS.indexOf(facts.agent_words[spec].split(":")[0]);
+  const worth = (spec) => (place(spec) < 0 ? STRENGTHS.length : place(spec));
+  return [...facts.agents].sort((a, b) => worth(a) - worth(b)).map((spec) => [spec, facts.agent_words[spec]]);
+}
+
 async function begin(event) {
   event.preventDefault();
   const body = { seats, practice: at("practice").checked };
   try {
-    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules(facts) }) });
+    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules() }) });
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
     remember("games", { id: made.id, names: seats.map((seat) => seat.name), start });
     location.href = `/play/${made.id}`;
@@ -95,7 +122,11 @@ async function drawForm() {
     seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
     at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
   } else seats = [person("You"), agent(facts.agent_names[1])];
-  const rules = () => tag.details(tag.summary("Rules of this game"), ruleLines(facts));
+  const rules = () =>
+    tag.details(
+      tag.summary("Rules of this game"),
+      tag.div({ class: "options" }, Object.entries(facts.rules).map(ruleLine)),
+    );
   const practice = tag.input({ type: "checkbox", id: "practice" });
   at("new").append(
     tag.fieldset(tag.legend("Who plays"), tag.div({ id: "seats", class: "stack" })),
@@ -107,48 +138,20 @@ async function drawForm() {
   draw();
 }
 
-// The games of this browser that go on, each with its board.
-async function drawRunning(games) {
+// What this browser opened: games that go on, and studies.
+function drawLibrary(games) {
   const over = new Set(games.filter((game) => game.over).map((game) => game.id));
-  const mine = recall("games")
-    .filter((one) => !over.has(one.id))
-    .slice(0, SHOWN);
-  const found = await Promise.all(
-    mine.map((one) =>
-      get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id)),
-    ),
-  );
-  const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
-  const cards = going.map(([one, view]) => running(one, view));
-  at("running").replaceChildren(...cards);
-  at("resume").hidden = !cards.length;
-}
-
-function running({ id }, { seats: who, view, board, decider, mine }) {
-  const whose = mine.includes(decider) ? "your turn" : `${who[decider]?.name} decides`;
-  const picture = drawing(board);
-  for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
-  picture.setAttribute("aria-hidden", "true");
-  const stars = view.players.map((p) =>
-    tag.span({ class: "one" }, mark(p.seat), `${who[p.seat].name} ${STARS - p.stars}★`),
-  );
-  return tag.li(
-    tag.a(
-      { href: `/play/${id}`, class: "card" },
-      picture,
-      tag.span({ class: "readout" }, stars),
-      tag.b(`turn ${view.turn}, ${whose}`),
-    ),
-  );
-}
-
-function drawStudies() {
-  const line = ({ id, names, told, when }) =>
-    tag.li(
-      tag.a({ href: `/study/${id}` }, names.join(", ")),
-      tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
-    );
-  at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line));
+  const running = recall("games").filter((one) => !over.has(one.id));
+  const line =
+    (path) =>
+    ({ id, names, told, when }) =>
+      tag.li(
+        tag.a({ href: `/${path}/${id}` }, names?.join(", ") ?? "a game"),
+        tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
+      );
+  at("running").replaceChildren(...running.slice(0, LISTED).map(line("play")));
+  at("resume").hidden = !running.length;
+  at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line("study")));
 }
 
 // Finds out whether a file is a record, a game saved in the terminal, or a position.
@@ -199,11 +202,10 @@ try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
   await drawForm();
   at("file").addEventListener("change", open);
-  drawStudies();
   const { games, damaged } = await get("/api/games");
+  drawLibrary(games);
   list(games);
   drawDamaged(damaged);
-  await drawRunning(games);
 } catch (error) {
   fail(error);
 }

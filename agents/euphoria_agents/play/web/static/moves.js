@@ -1,12 +1,10 @@
-// The decision: its legal moves in rows with symbols, composers for payments and trades, and a popover beside a place.
+// The decision: its legal moves in rows with symbols, and a popover beside a place.
 
 import { hidden, icon, tag } from "./elements.js";
 import { worker } from "./seats.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that go on, for the golden button
-const OFFERED = 3; // items from each side of an offer, R15.1
-const CARDS = 6; // of a type of artifact
-const LISTED = 6; // ways that are listed; of more one is composed
+const LISTED = 12; // ways that are listed; with more, the choices are made one by one
 const WORD = new RegExp(
   "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
     "|book|box|worker)s?\\b|\\b(knowledge|morale) ([+-]\\d+)",
@@ -62,7 +60,7 @@ function advice(hints, move) {
 }
 
 // The rows of a decision. `state`: what is asked; `hints`: what an adviser thinks; `play(move)`.
-export function rows(facts, state, { hints, shown, play, trade, seat }) {
+export function rows(facts, state, { hints, shown, play, seat }) {
   const groups = new Map();
   for (const move of shown) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
   let n = 0;
@@ -70,7 +68,6 @@ export function rows(facts, state, { hints, shown, play, trade, seat }) {
     n += 1;
     const face = move.notation.startsWith("place ") ? faceOf(move) : 0;
     const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), symbols(text));
-    const act = /^trade \+/.test(move.notation) && trade ? () => trade(move) : () => play(move);
     return tag.li(
       tag.button(
         {
@@ -79,7 +76,7 @@ export function rows(facts, state, { hints, shown, play, trade, seat }) {
           id: `move-${move.action}`,
           title: move.text,
           "data-space": move.space,
-          onclick: act,
+          onclick: () => play(move),
         },
         n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
         face ? worker(seat, face) : null,
@@ -107,105 +104,20 @@ const told = (items) =>
     .map(([item, n]) => `${n} ${item}`)
     .join(", ");
 
-// Ways to answer a series at once: few are listed, of many one is composed.
-export function ways(state, send) {
-  if (listed(state)) {
-    return tag.ul(
-      { class: "ways" },
-      state.ways.map((way, k) =>
-        tag.li(
-          tag.button(
-            { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
-            tag.kbd({ "aria-hidden": "true" }, String(k + 1)),
-            tag.span({ class: "text" }, symbols(told(way.items))),
-          ),
+// Ways to answer a series at once.
+export const ways = (state, send) =>
+  tag.ul(
+    { class: "ways" },
+    state.ways.map((way, k) =>
+      tag.li(
+        tag.button(
+          { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
+          tag.kbd({ "aria-hidden": "true" }, String(k + 1)),
+          tag.span({ class: "text" }, symbols(told(way.items))),
         ),
       ),
-    );
-  }
-  const most = {};
-  for (const { items } of state.ways)
-    for (const [item, n] of Object.entries(items)) most[item] = Math.max(most[item] ?? 0, n);
-  const total = Object.values(state.ways[0].items).reduce((sum, n) => sum + n, 0);
-  const same = (one, other) => Object.keys(most).every((item) => (one[item] ?? 0) === (other[item] ?? 0));
-  return composer(most, {
-    sum: (counts) => `${Object.values(counts).reduce((all, n) => all + n, 0)} of ${total}`,
-    fits: (counts) => state.ways.find((way) => same(way.items, counts)),
-    send: (way) => send(way.actions),
-  });
-}
-
-// Steppers for items up to a number of each, the running sum, and a button that is there when it fits.
-function composer(most, { sum, fits, send, prefix = "some" }) {
-  const counts = Object.fromEntries(Object.keys(most).map((item) => [item, 0]));
-  const running = tag.output(sum(counts));
-  const done = tag.button(
-    { type: "button", class: "main", id: `${prefix}-done`, disabled: true, onclick: () => send(fits(counts)) },
-    "Done",
+    ),
   );
-  const step = (item, by) => {
-    counts[item] = Math.min(most[item], Math.max(0, counts[item] + by));
-    running.textContent = sum(counts);
-    done.disabled = !fits(counts);
-    return counts[item];
-  };
-  return tag.section(
-    { class: "composer", "aria-label": "how many of each" },
-    Object.keys(most).map((item) => stepper(item, most[item], (by) => step(item, by), prefix)),
-    tag.div({ class: "line" }, running, done),
-  );
-}
-
-function stepper(item, most, step, prefix) {
-  const shown = tag.output("0");
-  const act = (by) => () => (shown.textContent = String(step(by)));
-  const button = (by, sign, word) =>
-    tag.button(
-      {
-        type: "button",
-        class: "step",
-        "aria-label": `one ${item} ${word}`,
-        id: `${prefix}-${item}-${word}`,
-        onclick: act(by),
-      },
-      sign,
-    );
-  return tag.div(
-    { class: "stepper" },
-    icon(item),
-    tag.span({ class: "item" }, item),
-    button(-1, "−", "less"),
-    shown,
-    button(1, "+", "more"),
-    tag.span({ class: "note" }, `of ${most}`),
-  );
-}
-
-// An offer: what is given and what is asked, up to three items from each side, sent as the moves of R15.1.
-export function offer(facts, state, move, seat, send) {
-  const partner = state.view.players[(seat + Number(move.notation.split("+")[1])) % state.view.players.length];
-  const own = state.view.players[seat];
-  const items = [...facts.goods, ...facts.artifacts];
-  const most = {
-    give: (item) => own.goods[item] ?? own.artifacts?.[item] ?? 0,
-    ask: (item) => (facts.goods.includes(item) ? (partner.goods[item] ?? 0) : Math.min(partner.hand_size, CARDS)),
-  };
-  const chosen = { give: {}, ask: {} };
-  const sum = (verb) => Object.values(chosen[verb]).reduce((all, n) => all + n, 0);
-  const moves = (verb) => items.flatMap((item) => Array(chosen[verb][item] ?? 0).fill(`${verb} ${item}`));
-  const act = () => send([move.notation, ...moves("give"), ...moves("ask"), "offer"]);
-  const done = tag.button({ type: "button", class: "main", id: "offer-done", disabled: true, onclick: act }, "Offer");
-  const change = (verb, item) => (by) => {
-    const now = chosen[verb][item] ?? 0;
-    if (by < 0 || sum(verb) < OFFERED) chosen[verb][item] = Math.min(most[verb](item), Math.max(0, now + by));
-    done.disabled = !sum("give") || !sum("ask");
-    return chosen[verb][item] ?? 0;
-  };
-  const steppers = (verb) =>
-    items.filter(most[verb]).map((item) => stepper(item, most[verb](item), change(verb, item), verb));
-  const column = (verb, title) => tag.fieldset(tag.legend(title), steppers(verb));
-  return tag.div({ class: "offer" }, column("give", "You give"), column("ask", "You ask for"), done);
-}
 
 // Puts a popover beside something, within the window.
 export function beside(popover, box, ...content) {

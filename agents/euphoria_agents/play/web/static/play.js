@@ -18,11 +18,10 @@ import {
   sentence,
   tabList,
   tag,
-  theme,
 } from "./common.js";
 import { remember } from "./library.js";
 import { tell } from "./motion.js";
-import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
+import { beside, confirmed, faceOf, listed, rows, symbols, ways } from "./moves.js";
 import { cell, player, ranking, tray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
@@ -60,7 +59,6 @@ let paced = Promise.resolve();
 let drawn = 0; // lines of the log
 let asked = ""; // which decision the moves are those of
 let seen = Date.now(); // when a view was shown last
-let drag = null; // a worker that is being moved: node, face, where it came from
 let events = null; // the stream
 let news; // what the stream said while a request was under way; null: something beside the version
 const underWay = new Set(); // requests
@@ -97,7 +95,6 @@ function show(found) {
   const before = state;
   if (found.version !== state?.version) {
     [space, face, hints] = ["", 0, null];
-    cancelDrag();
     at("popover").hidePopover();
   }
   state = found;
@@ -187,12 +184,11 @@ const item = (k, what) =>
   holder(k)?.querySelector(`[data-item="${what}"]`) ?? table[k]?.node.querySelector(`[data-item="${what}"]`);
 const pip = (k) => table[k]?.node.querySelector(".pip.on") ?? table[k]?.node;
 
-// Prepares the frame of a worker in a hand: your own workers can be chosen and moved.
+// Prepares the frame of a worker in a hand: your own workers can be chosen.
 function hold(node, k, shown) {
   node.style.order = shown;
   node.dataset.face = shown;
   if (k !== seat) return;
-  if (!node.onpointerdown) node.onpointerdown = beginDrag;
   Object.assign(node, { tabIndex: 0, role: "button", onclick: () => chooseFace(shown) });
   node.setAttribute("role", "button");
   node.setAttribute("aria-pressed", String(face === shown));
@@ -345,7 +341,6 @@ function menu() {
         button("study", "Study this game", close(study)),
       ],
       seat !== null && !state.over && button("leave", "Hand over my seat", close(leave)),
-      button("theme", "Light or dark", close(theme)),
       button("keys", "Keys", close(keys)),
       tag.a({ href: "/help", class: "button" }, "How to play"),
       state.host && state.over && button("delete", "Delete this game", close(remove)),
@@ -359,7 +354,7 @@ const KEYS = [
   ["Space, Enter", "plays the chosen move"],
   ["H", "hint"],
   ["U", "takes back"],
-  ["Esc", "puts a worker back"],
+  ["Esc", "shows all moves again"],
   ["?", "this list"],
 ];
 
@@ -414,8 +409,7 @@ function panel() {
       }),
     tag.div(
       { class: "groups", onkeydown: walk },
-      state.ways.length > 0 && ways(state, send),
-      !listed(state) && rows(facts, state, { hints, shown, play, trade, seat }),
+      listed(state) ? ways(state, send) : rows(facts, state, { hints, shown, play, seat }),
     ),
     invitations,
   ];
@@ -470,7 +464,7 @@ function chooseFace(next) {
   showChoice();
 }
 
-// A space was clicked, or a worker dropped on it: one move is played at once, of several one is chosen beside it.
+// A space was clicked: one move is played at once, of several one is chosen beside it.
 function enter(node) {
   const { space: wanted } = node.dataset;
   const moves = past === null && mine() && !covered ? fitting().filter((move) => move.space === wanted) : [];
@@ -483,9 +477,9 @@ function enter(node) {
     tag.div(
       { class: "groups" },
       rows(facts, state, {
+        seat,
         hints,
         shown: moves,
-        seat,
         play: (move) => {
           at("popover").hidePopover();
           play(move);
@@ -505,18 +499,6 @@ function describe(node) {
 
 function explain(node, head, words) {
   beside(at("popover"), place(node), tag.h3(head), tag.p(words));
-}
-
-function trade(move) {
-  beside(
-    at("popover"),
-    place(at("moves")),
-    tag.h3(move.text),
-    offer(facts, state, move, seat, (moves) => {
-      at("popover").hidePopover();
-      send(moves);
-    }),
-  );
 }
 
 function result() {
@@ -596,47 +578,6 @@ function transport() {
     }),
     tag.p({ class: "label" }, symbols(state.log[past - state.log_from] ?? "")),
   ];
-}
-
-function beginDrag(event) {
-  if (!mine() || covered || past !== null || event.button) return;
-  const shown = Number(event.currentTarget.dataset.face);
-  if (!state.moves.some((move) => move.notation.startsWith(`place ${shown} `))) return;
-  drag = { node: event.currentTarget, face: shown, x: event.clientX, y: event.clientY, begun: false };
-  event.currentTarget.setPointerCapture(event.pointerId);
-}
-
-function moveDrag(event) {
-  if (!drag) return;
-  const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
-  if (!drag.begun && Math.hypot(dx, dy) < 6) return;
-  if (!drag.begun && face !== drag.face) chooseFace(drag.face);
-  drag.begun = true;
-  document.body.classList.add("dragging");
-  drag.node.classList.add("dragged");
-  drag.node.style.translate = `${dx}px ${dy}px`;
-}
-
-function endDrag(event) {
-  if (!drag) return;
-  const { begun } = drag;
-  const [under] = document
-    .elementsFromPoint(event.clientX, event.clientY)
-    .map((node) => node.closest(".space.can"))
-    .filter(Boolean);
-  cancelDrag();
-  if (!begun) return;
-  addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
-  setTimeout(() => dispatchEvent(new Event("click")), 0); // so that the next real click counts
-  if (under) enter(under);
-}
-
-function cancelDrag() {
-  if (!drag) return;
-  drag.node.style.translate = "";
-  document.body.classList.remove("dragging");
-  drag.node.classList.remove("dragged");
-  drag = null;
 }
 
 // The same request once more, such as a double click, counts once.
@@ -790,8 +731,7 @@ function press(event) {
   else if ((key === "h" || key === "H") && mine() && !covered) hint();
   else if ((key === "u" || key === "U") && state.can_undo) undo();
   else if (key === "?") keys();
-  else if (key === "Escape" && (face || space || drag)) {
-    cancelDrag();
+  else if (key === "Escape" && (face || space)) {
     [face, space] = [0, ""];
     showChoice();
   } else if ((key === " " || key === "Enter") && space_)
@@ -818,9 +758,6 @@ function wire() {
   at("moves").addEventListener("keydown", (event) => event.target === at("moves") && walk(event));
   addEventListener("keydown", press);
   addEventListener("pointerdown", skip, { capture: true });
-  addEventListener("pointermove", moveDrag);
-  addEventListener("pointerup", endDrag);
-  for (const lost of ["pointercancel", "resize", "blur"]) addEventListener(lost, cancelDrag);
   document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(fail));
 }
 

@@ -28,22 +28,14 @@ const TABS = {
   ...(data.entries.length ? { wrong: `Mistakes (${wrong.length})`, result: "Result" } : {}),
 };
 let here = Math.max(0, Math.min(total, Number(location.hash.slice(1)) || 0));
-let lines = []; // of the drawing that is shown
-let drawn = -1; // its decision
 const cells = data.names.map((_, k) => cell(data.facts, k));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
-// The drawing of a decision, and what is known of the players: the changes since the beginning, or since the one
-// that is shown.
+// The drawing of a decision, and what is known of the players.
 function frame(ply) {
-  if (drawn > ply) [drawn, lines] = [-1, []];
-  while (drawn < ply) {
-    drawn += 1;
-    for (const [start, gone, put] of data.frames[drawn]) lines.splice(start, gone, ...put);
-  }
-  const texts = lines.map((line) => data.pieces[line]);
-  const end = texts.indexOf("</svg>") + 1;
-  return [texts.slice(0, end).join("\n"), JSON.parse(texts.slice(end).join(""))];
+  const lines = data.frames[ply].map((line) => data.pieces[line]);
+  const end = lines.indexOf("</svg>") + 1;
+  return [lines.slice(0, end).join("\n"), JSON.parse(lines.slice(end).join(""))];
 }
 
 function drawBoard(moving) {

@@ -21,7 +21,7 @@ import {
   tag,
 } from "./common.js";
 import * as judgement from "./judgement.js";
-import { forget, recall, remember } from "./library.js";
+import { forget, remember } from "./library.js";
 import { cell, drawView } from "./seats.js";
 
 const { mark, percent, showMarks, signed, term } = judgement;
@@ -29,7 +29,7 @@ const study = location.pathname.split("/")[2];
 const api = `/api/studies/${study}`;
 const at = (id) => document.getElementById(id);
 const ENOUGH = 8; // visits from which on the value of a move says something
-const TABS = { wrong: "Mistakes", all: "Moves", result: "Result", branches: "Branches" };
+const TABS = { wrong: "Mistakes", all: "Moves", result: "Result" };
 let facts = null;
 let cells = []; // of the players, in a row
 let board = null;
@@ -166,7 +166,7 @@ function links() {
   return [
     !here.over &&
       tag.a({ id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
-    tag.a({ class: "button", href: `/edit#${study}/${here.ply}` }, "Edit this position"),
+    button("position", "Position", () => savePosition().catch(fail)),
     button("save", "Record", () => download("game.record", game.record)),
     tag.a(
       { id: "page", class: "button", href: page, download: "game.html", title: "one page that opens anywhere" },
@@ -333,7 +333,7 @@ function lessonSteering() {
 function report() {
   const { entries } = analysis();
   const titles = { ...TABS, wrong: entries.length ? `Mistakes (${mistakes().length})` : "Mistakes" };
-  const shown = { wrong: wrongTab, all: movesTab, result: resultTab, branches: branchesTab }[tab]();
+  const shown = { wrong: wrongTab, all: movesTab, result: resultTab }[tab]();
   const whole = entries.length === total();
   return [
     !whole && judging(),
@@ -394,38 +394,6 @@ function resultTab() {
   return [game.result && ending(), judgement.summaryTable(found, game.names), judgement.luckTable(found, game.names)];
 }
 
-// The games that were played on from here, by this browser, with those that were played on from them.
-function branchesTab() {
-  const nodes = branches(study);
-  return nodes.length ? nodes : tag.p({ class: "label" }, "Play on from any decision: what you begin is listed here.");
-}
-
-function branches(from) {
-  const games = recall("games")
-    .filter((one) => one.start?.study === from)
-    .sort((a, b) => a.start.ply - b.start.ply);
-  if (!games.length) return [];
-  const inner = (one) => (one.study && one.study !== from ? branches(one.study) : []);
-  const line = (one) =>
-    tag.li(
-      from === study
-        ? button(`from-${one.id}`, `turn ${game.turns[one.start.ply] ?? "?"}`, () => go(one.start.ply))
-        : `decision ${one.start.ply}`,
-      tag.a({ class: "button", href: `/play/${one.id}` }, one.names?.join(", ") ?? "a game"),
-      one.study
-        ? tag.a({ class: "button", href: `/study/${one.study}` }, "study")
-        : button(`study-${one.id}`, "Study it", () => studyOf(one).catch(fail)),
-      inner(one),
-    );
-  return [tag.ul({ class: "tree" }, games.map(line))];
-}
-
-async function studyOf(one) {
-  const { id } = await post("/api/studies", { game: one.id });
-  remember("games", { ...one, study: id });
-  location.href = `/study/${id}`;
-}
-
 function judging() {
   const change = (spec) => {
     judge = spec;
@@ -446,7 +414,6 @@ function progress(spec) {
   return [
     row(
       act,
-      done > 0 && button(`lines-${spec}`, "JSON lines", () => save(spec)),
       (running || (done > 0 && unfinished)) &&
         tag.progress({ max: total(), value: done, "aria-label": `decisions judged by ${spec}` }),
       (running || (done > 0 && unfinished)) && tag.span({ class: "label" }, `${done} of ${total()}`),
@@ -480,9 +447,8 @@ async function change(method, spec) {
   }
 }
 
-async function save(spec) {
-  const answer = await fetch(`${api}/analyses/lines?spec=${encodeURIComponent(spec)}`, { cache: "no-store" });
-  download("analysis.jsonl", await answer.text());
+async function savePosition() {
+  download("position.json", JSON.stringify((await get(`${api}/at/${here.ply}/position`)).position));
 }
 
 async function remove() {
