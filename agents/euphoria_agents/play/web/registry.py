@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from euphoria_agents.play import Session
 from euphoria_agents.play.web.agents import AgentService
@@ -14,7 +12,7 @@ from euphoria_agents.play.web.limits import Limits
 from euphoria_agents.play.web.permissions import new_tokens
 from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
 from euphoria_agents.play.web.running_game import RunningGame
-from euphoria_agents.play.web.store import HOST, Damaged, Store
+from euphoria_agents.play.web.store import HOST, Damaged, GameRow, Store
 
 MAX_RUNNING = 512  # games in memory; the others are in the store
 
@@ -38,20 +36,20 @@ class GameRegistry:
         self._loading = SharedTasks[RunningGame]()
 
     async def open(self, session: Session, pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
-        """Keeps a new game; returns its name, and the tokens of whoever made it (`HOST`) and of the seats of people.
+        """Saves a new game; returns its name, and the tokens of its creator (`HOST`) and of the seats of people.
 
         Raises:
             Refused: there are too many games.
-            CannotSave: nothing is kept.
+            CannotSave: nothing is changed.
         """
         await self._make_room(client)
         name, tokens = secrets.token_hex(8), new_tokens(HOST, *session.people)
-        await in_thread(lambda: self.store.add_game(name, client, tokens, **_columns(session, pace)))
+        await in_thread(lambda: self.store.add_game(name, client, _row(session, pace), tokens))
         return name, tokens
 
-    def save(self, name: str, session: Session, pace: float | None, tokens: dict[int, str] | None = None) -> None:
-        """Keeps a game as it is now; raises as `Store.save_game`."""
-        self.store.save_game(name, session.people, tokens or {}, **_columns(session, pace))
+    def save(self, name: str, session: Session, pace: float | None, tokens: dict[int, str]) -> None:
+        """Saves a game as it is now; raises as `Store.save_game`."""
+        self.store.save_game(name, _row(session, pace), session.people, tokens)
 
     async def game(self, name: str, client: str = "") -> RunningGame:
         """A game by its name, for a client; wakes its agents.
@@ -111,34 +109,26 @@ class GameRegistry:
         return True
 
     async def _make_room(self, client: str) -> None:
-        """Deletes expired games, and the oldest that is over or idle if there are too many in all or of this client.
+        """If there are too many games, in all or of this client, deletes the oldest that is over or idle.
 
         Raises:
             Refused: all of them are being played.
         """
-        for name in self._unused(await in_thread(lambda: self.store.unfinished(self.limits.expiry))):
-            await self.delete(name)
         kept = self.limits.kept["game"]
         for whose, most in ((client, kept.per_client), (None, kept.in_all)):
             if whose == "" or await in_thread(partial(self.store.count, "game", whose)) < most:
                 continue
-            idle = self._unused(await in_thread(partial(self.store.idle, whose, self.limits.idle)))
-            if not idle:
+            lately = self.store.now() - self.limits.idle
+            games = self._running.items()
+            used = {name for name, game in games if game.listeners or game.used > lately and not game.session.over}
+            idle = await in_thread(partial(self.store.idle, whose, self.limits.idle))
+            unused = next((name for name in idle if name not in used), None)
+            if unused is None:
                 raise Refused(503, f"{'you have' if whose else 'there are'} {most} games already; delete one first")
-            await self.delete(idle[0])
-
-    def _unused(self, names: Iterable[str]) -> list[str]:
-        """The games among these that nobody has open, or had lately."""
-        lately = self.store.now() - self.limits.idle
-        used = {name for name, game in self._running.items() if game.listeners or game.used > lately and not game.session.over}
-        return [name for name in names if name not in used]
+            await self.delete(unused)
 
 
-def _columns(session: Session, pace: float | None) -> dict[str, Any]:
-    """A game as the store keeps it; everybody may read its summary."""
-    return {
-        "version": session.version,
-        "over": session.over,
-        "summary": {"headline": session.view(None).headline, "seats": session.seats, "practice": session.practice},
-        "state": {"session": session.to_dict(), "pace": pace},
-    }
+def _row(session: Session, pace: float | None) -> GameRow:
+    """A game as the store saves it."""
+    summary = {"headline": session.view(None).headline, "seats": session.seats, "practice": session.practice}
+    return GameRow(session.version, session.over, summary, {"session": session.to_dict(), "pace": pace})

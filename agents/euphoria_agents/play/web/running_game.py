@@ -79,7 +79,7 @@ class RunningGame:
         def attempt() -> None:
             changed = self.session.clone()
             act(changed)
-            self._registry.save(self.name, changed, self.pace, tokens)
+            self._registry.save(self.name, changed, self.pace, tokens or {})
             self.session = changed
 
         async with self.lock, self._registry.working.slot(self.client):
@@ -93,7 +93,7 @@ class RunningGame:
     async def set_pace(self, pace: float | None) -> None:
         """Changes the speed; raises as `change`."""
         async with self.lock:
-            await in_thread(lambda: self._registry.save(self.name, self.session, pace))
+            await in_thread(lambda: self._registry.save(self.name, self.session, pace, {}))
             self.pace = pace
         self._nudge.set()
         self.announce(self.trouble, self.failed)
