@@ -170,6 +170,7 @@ def test_the_page_opens_from_a_file(game: Replayed, entries: list[dict[str, Any]
         page.keyboard.press("ArrowRight")
         page.locator("#forward").click()
         assert page.evaluate(decision) == "2"
+        page.locator("#slider").focus()
         page.keyboard.press("End")
         assert page.evaluate(decision) == str(len(game.played)) and page.locator("#players .cell").count() == 3
         page.locator("#back").click()

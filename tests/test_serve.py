@@ -161,21 +161,6 @@ def test_the_board_of_a_view_shows_what_the_view_says(ann: Visitor) -> None:
     )
 
 
-def test_in_practice_an_agent_says_why(ann: Visitor) -> None:
-    api = f"/api/games/{new(ann, ANN, {'name': 'G', 'spec': 'greedy'}, practice=True)['id']}"
-    view = ann.get(f"{api}/view?seat=0")
-    while 1 not in view["made"]:
-        view = wait_for(ann, f"{api}/view?seat=0", my_turn)
-        view = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
-        view = wait_for(ann, f"{api}/view?seat=0", my_turn)
-    said = ann.get(f"{api}/why?decision={view['made'].index(1)}")
-    assert said["seat"] == 1 and str(said["action"]) in said["texts"]
-    assert [str(one["action"]) for one in said["moves"]] == list(said["texts"])
-    for decision in (view["made"].index(0), view["decisions"]):
-        assert ann.ask("GET", f"{api}/why?decision={decision}")[0] == 409
-    assert ann.ask("GET", f"{api}/why?decision=10000")[0] == 422
-
-
 def test_agents_alone_step_by_step(ann: Visitor) -> None:
     api = f"/api/games/{ann.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': None})['id']}"
     version = ann.get(f"{api}/view")["version"]
@@ -231,11 +216,9 @@ def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
     asked = [
         ("GET", "view", None),
         ("GET", f"view?seat={seat}", None),
-        ("GET", f"view?seat={seat}&log=all", None),
         ("GET", f"view?seat={(seat + 1) % 2}", None),
         ("GET", f"view?seat={seat}&decision=0", None),
         ("GET", "view?decision=99999", None),
-        ("GET", "why?decision=0", None),
         ("GET", "record", None),
         ("POST", "moves", {**decision, "action": "choose no_such_recruit"}),
         ("POST", "moves", {**decision, "action": 100_000}),
@@ -335,8 +318,8 @@ def test_choices_made_in_secret_stay_secret(server: Served) -> None:
             action = moves[choice if hidden else -1]["action"]
             answer = visitors[seat].ask("POST", f"{api}/moves", {"seat": seat, "version": view["version"], "action": action})
             assert answer[0] == 200
-            told += [visitors[k].ask("GET", f"{api}/view?seat={k}&log=all")[1] for k in (0, 2)]
-            told += [visitors[k].ask("GET", f"{api}/view?log=all")[1] for k in (0, 1, 2)]
+            told += [visitors[k].ask("GET", f"{api}/view?seat={k}")[1] for k in (0, 2)]
+            told += [visitors[k].ask("GET", f"{api}/view")[1] for k in (0, 1, 2)]
         seen.append(told)
         for visitor in visitors.values():
             visitor.close()

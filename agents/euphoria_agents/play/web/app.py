@@ -48,13 +48,13 @@ AGENTS = {  # offered, the default first
 def make_app(
     store: Store, allowed: Collection[str] = (), hosts: Collection[str] = LOCAL_HOSTS, limits: Limits | None = None
 ) -> Starlette:
-    """The server as an ASGI application. `app.state` has its `registry` of games, its `studies`, `endpoints` and `limits`.
+    """Makes the ASGI application. Its `state` has the `registry` of games, the `studies`, the `endpoints` and the `limits`.
 
     Args:
-        store: where everything is kept.
-        allowed: specs of the user's own agents, which clients may use.
+        store: saves everything.
+        allowed: the specs of the user's own agents that clients may use.
         hosts: the names of this server.
-        limits: of what clients may use; None: the default ones.
+        limits: what clients may use; None: the default limits.
     """
     limits = limits or Limits()
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
@@ -83,7 +83,7 @@ def make_app(
 
 
 def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Json) -> list[Endpoint]:
-    """Every endpoint with its permission and the type of its body. Anybody who knows the name of a study may look at it."""
+    """Every endpoint with its permission and the type of its body. Whoever knows the name of a study may look at it."""
 
     async def all_facts(_: RequestContext) -> Json:
         return facts
@@ -105,7 +105,6 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
         Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
         Endpoint("GET", f"{a_game}/record", ENDED, game.record),
-        Endpoint("GET", f"{a_game}/why", ENDED, game.why, games.Past),
         Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
         Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
         Endpoint("GET", a_study, ANYBODY, study.overview),

@@ -24,7 +24,7 @@ from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
 # Each needs those before it.
-SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "replay.js")
+SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "walking.js", "replay.js")
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 

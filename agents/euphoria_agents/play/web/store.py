@@ -1,4 +1,4 @@
-"""The server's data in one SQLite file. Each change is one transaction, so that a restart finds the last whole one."""
+"""The server's data in one SQLite file. Each change is one transaction, so a restart finds all complete changes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CannotSave(OSError):
 
 
 class Damaged(Exception):
-    """A saved game or study cannot be read."""
+    """A saved game or study cannot be read; `kind`: "game" or "study"."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"this saved {kind} is damaged; whoever made it can delete it")
@@ -82,14 +82,14 @@ class SavedGame(msgspec.Struct):
 
 
 class Store:
-    """The file of a server. Only its owner can read it, as it has the secrets of all games, and only one server can use it.
+    """The file of a server. It has the secrets of all games, so only its owner can read it. One server at a time can use it.
 
     Args:
-        path: the file; made if it does not exist. ":memory:" keeps nothing.
+        path: the file, which is made if it does not exist; ":memory:" saves nothing.
 
     Raises:
-        ValueError: another server uses it, it is not a file of this server, or is of another version.
-        OSError: it cannot be made.
+        ValueError: another server uses the file, another program made it, or it has another version.
+        OSError: the file cannot be made.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -116,11 +116,11 @@ class Store:
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
 
     def now(self) -> float:
-        """The seconds that servers have run with this file. They measure idleness, whatever the clock does."""
+        """The seconds that servers have run with this file; unlike the time of day, they never jump."""
         return float(self._ran) + time.monotonic() - float(self._started)
 
     def close(self) -> None:
-        """Ends the use of the file."""
+        """Closes the file."""
         self._db.close()
 
     def add_game(self, name: str, client: str, game: GameRow, tokens: dict[int, str]) -> None:
@@ -241,7 +241,7 @@ class Store:
 
 
 def _prepare(path: Path) -> None:
-    """Makes the file if it does not exist; lets only its owner read it, and the files that SQLite puts beside it.
+    """Makes the file if it does not exist; makes it and SQLite's files beside it readable for the owner alone.
 
     Raises:
         ValueError: there is no folder for it, or it is something else.
@@ -263,10 +263,10 @@ def _prepare(path: Path) -> None:
 
 
 def _check_ours(path: Path) -> None:
-    """Checks that a file is empty or was made by a server of this version, without changing it.
+    """Checks, without changing it, that a file is empty or was made by a server of this version, and can be written.
 
     Raises:
-        ValueError: it is not, or cannot be written.
+        ValueError: it was not, or cannot.
     """
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
@@ -284,16 +284,12 @@ def _check_ours(path: Path) -> None:
 
 
 def token_hash(token: str) -> bytes:
-    """The hash of a token, stored in its place."""
+    """The hash of a token, which is stored instead of it."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 
 def _read(kind: str, text: Any, wanted: Any) -> Any:
-    """The value of a JSON text in the file.
-
-    Raises:
-        Damaged: it is not of the type `wanted`.
-    """
+    """Reads a JSON text of the file; raises `Damaged` if it does not fit the type `wanted`."""
     try:
         found = decoded(text, Any)
         checked(found, wanted)

@@ -85,7 +85,7 @@ const sum = (all) => all.reduce((total, one) => total + one, 0);
 
 // For each seat, the quality of its decisions, its luck, and its result without luck; `result`: by seat, null before
 // the end.
-export function summary(entries, seats, threshold, result, decisions) {
+function summary(entries, seats, threshold, result, decisions) {
   const complete = result && entries.length === decisions;
   return Array.from({ length: seats }, (_, seat) => {
     const own = entries.filter((one) => one.player === seat && one.regret !== null && one.moves.length > 1);
@@ -193,7 +193,7 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
 }
 
 // The luck of each player by what was drawn or rolled.
-export function luckTable(found, names) {
+function luckTable(found, names) {
   const causes = [...new Set(found.flatMap((one) => Object.keys(one.causes)))].sort();
   if (!causes.length) return null;
   const cell = (one, what) => tag.td({ class: "number" }, what in one.causes ? signed(one.causes[what]) : "–");
@@ -214,7 +214,7 @@ export function luckTable(found, names) {
   );
 }
 
-export function summaryTable(found, names) {
+function summaryTable(found, names) {
   const heads = [
     ["Player"],
     ["plays", "error"],
@@ -251,6 +251,19 @@ export function summaryTable(found, names) {
       tag.tbody(found.map(row)),
     ),
   );
+}
+
+// The tables of a whole game, each of whose players is a row or a column.
+export function results(entries, { names, players, result }, threshold) {
+  const found = summary(entries, names.length, threshold, result, players.length);
+  return [summaryTable(found, names), luckTable(found, names)];
+}
+
+// The regret of a decision, and what else is known of it.
+export function verdict({ regret }, threshold, more = null) {
+  const wrong = regret > threshold;
+  const said = ` ${percent(regret, 1)}${wrong ? ", a mistake" : ""}`;
+  return tag.p({ class: wrong ? "bad" : "label" }, term("regret", "regret"), said, more);
 }
 
 const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner

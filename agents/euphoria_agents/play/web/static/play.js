@@ -285,7 +285,6 @@ const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastInde
 
 function tabs(since) {
   const missed = state.decisions - 1 - since;
-  const why = state.practice && !state.over && state.made.some((k) => state.seats[k].spec !== null);
   return [
     tabList(
       "what happened, cards",
@@ -300,7 +299,6 @@ function tabs(since) {
     button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
       off: missed < 1 || past !== null,
     }),
-    why && button("why", "Why?", reasons, { label: "Why did they do that?" }),
   ];
 }
 
@@ -635,31 +633,6 @@ const hint = () =>
 
 const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
 const best = ({ moves }) => moves.reduce((most, one) => (worth(one) > worth(most) ? one : most));
-
-// In practice games agents say what they thought of their last decision.
-const reasons = () =>
-  guarded("why", async () => {
-    const decision = state.log_from + state.made.findLastIndex((k) => state.seats[k].spec !== null);
-    const found = await get(`${api}/why?decision=${decision}`);
-    const first = [...found.moves].sort((a, b) => worth(b) - worth(a)).slice(0, 4);
-    const share = (one) =>
-      one.value != null
-        ? `${Math.round(100 * one.value)} % to win`
-        : one.prior != null
-          ? `${Math.round(100 * one.prior)} %`
-          : "";
-    beside(
-      at("popover"),
-      place(at("why")),
-      tag.h3(`${name(found.seat)} thought`),
-      tag.ol(
-        { class: "thoughts" },
-        first.map((one) =>
-          tag.li({ class: one.action === found.action ? "best" : "" }, found.texts[one.action], " ", tag.b(share(one))),
-        ),
-      ),
-    );
-  });
 
 const leave = () =>
   guarded("leave", async () => {

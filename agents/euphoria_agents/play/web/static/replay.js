@@ -1,22 +1,10 @@
 // A recorded game in a page of its own: what euphoria replay --html wrote stands in the page, and no server is asked.
 
 import { Board } from "./board.js";
-import { button, refill, tabList, tag } from "./elements.js";
-import {
-  addTerms,
-  brief,
-  luckTable,
-  mark,
-  mistakeList,
-  mistakes,
-  moveList,
-  percent,
-  showMarks,
-  summary,
-  summaryTable,
-  term,
-} from "./judgement.js";
+import { refill, tabList, tag } from "./elements.js";
+import { addTerms, brief, mark, mistakeList, mistakes, moveList, results, showMarks, verdict } from "./judgement.js";
 import { chart } from "./chart.js";
+import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
 import { cell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -27,7 +15,7 @@ const TABS = {
   all: "Moves",
   ...(data.entries.length ? { wrong: `Mistakes (${wrong.length})`, result: "Result" } : {}),
 };
-let here = Math.max(0, Math.min(total, Number(location.hash.slice(1)) || 0));
+let here = Math.max(0, Math.min(total, plyOfAddress()));
 const cells = data.names.map((_, k) => cell(data.facts, k));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
@@ -51,16 +39,12 @@ function go(ply) {
   draw(Math.abs(here - before) === 1);
 }
 
-const to = (id, text, label, ply) => button(id, text, () => go(ply), { off: ply === undefined || ply === here, label });
-
 function steering() {
   const turn = data.turns[here];
   const next = data.turns.findIndex((one) => one > turn);
+  const to = stepTo(here, go);
   return [
-    to("first", "⇤", "to the beginning", 0),
-    to("back", "←", "back", Math.max(0, here - 1)),
-    to("forward", "→", "forward", Math.min(total, here + 1)),
-    to("last", "⇥", "to the end", total),
+    stepButtons(here, total, go),
     to("turn", "Next turn", null, next < 0 ? total : next),
     data.entries.length > 0 &&
       to("mistake", "Next mistake", null, wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
@@ -74,17 +58,11 @@ function now() {
       : [data.result ? "The end" : "The record ends here"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
-  const costly = entry?.regret > data.mistake;
   return [
     tag.h2({ id: "question" }, who),
     here > 0 && tag.p({ class: "label" }, "Before: ", data.log[here - 1]),
     here < total && tag.p("Now: ", data.log[here]),
-    entry &&
-      tag.p(
-        { class: costly ? "bad" : "label" },
-        term("regret", "regret"),
-        ` ${percent(entry.regret, 1)}${costly ? ", a mistake" : ""}`,
-      ),
+    entry && verdict(entry, data.mistake),
     better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, brief(better))),
   ];
 }
@@ -93,8 +71,7 @@ function shownTab() {
   const story = { ...data, here, seek: go };
   if (tab === "all") return moveList(story, wrong);
   if (tab === "wrong") return mistakeList(wrong, story);
-  const found = summary(data.entries, data.names.length, data.mistake, data.result, total);
-  return [summaryTable(found, data.names), luckTable(found, data.names)];
+  return results(data.entries, data, data.mistake);
 }
 
 function draw(moving = false) {
@@ -157,18 +134,5 @@ const board = new Board(document.getElementById("board"), {
   decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()),
 });
 addTerms();
-document.addEventListener("keydown", (event) => {
-  const to = { ArrowLeft: here - 1, ArrowRight: here + 1, PageUp: here - 10, PageDown: here + 10, Home: 0, End: total }[
-    event.key
-  ];
-  if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  go(to);
-});
-addEventListener("hashchange", () => go(Number(location.hash.slice(1)) || 0));
-let wide = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth !== wide) draw();
-  wide = innerWidth;
-});
+listen({ here: () => here, go, draw });
 draw();

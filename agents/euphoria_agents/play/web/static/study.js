@@ -23,6 +23,7 @@ import {
 import * as judgement from "./judgement.js";
 import { forget, remember } from "./library.js";
 import { cell, drawView } from "./seats.js";
+import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
 
 const { mark, percent, showMarks, signed, term } = judgement;
 const study = location.pathname.split("/")[2];
@@ -106,17 +107,11 @@ function drawBoard(moving = false) {
 
 function steering() {
   const wrong = mistakes().map((one) => one.ply);
-  const to = (id, text, label, ply) =>
-    button(id, text, () => go(ply), { off: ply === undefined || ply === here.ply, label });
+  const to = stepTo(here.ply, go);
   const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
   const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
   return [
-    row(
-      to("first", "⇤", "to the beginning", 0),
-      to("back", "←", "back", Math.max(0, here.ply - 1)),
-      to("forward", "→", "forward", Math.min(total(), here.ply + 1)),
-      to("last", "⇥", "to the end", total()),
-    ),
+    row(stepButtons(here.ply, total(), go)),
     row(
       to(
         "mistake-before",
@@ -267,13 +262,11 @@ function answer() {
 function verdict() {
   const entry = analysis().entries[here.ply];
   if (!entry) return null;
-  const wrong = entry.regret > game.mistake;
   const changes =
     entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${game.names[k]} ${signed(x)}`]);
-  return tag.p(
-    { class: wrong ? "bad" : "label" },
-    term("regret", "regret"),
-    ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`,
+  return judgement.verdict(
+    entry,
+    game.mistake,
     changes && [" · ", term("luck", "luck"), ` (${judgement.drawn(entry.chance, game.names)})`, changes],
   );
 }
@@ -390,8 +383,7 @@ const movesTab = () => judgement.moveList(story(), mistakes());
 
 function resultTab() {
   if (!analysis().entries.length) return [ending(), tag.p({ class: "label" }, PROMISE)];
-  const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
-  return [game.result && ending(), judgement.summaryTable(found, game.names), judgement.luckTable(found, game.names)];
+  return [game.result && ending(), judgement.results(analysis().entries, game, game.mistake)];
 }
 
 function judging() {
@@ -475,17 +467,6 @@ function dialogs() {
   );
 }
 
-const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
-document.addEventListener("keydown", (event) => {
-  const step = KEYS[event.key];
-  const free =
-    !["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName) && !document.querySelector("dialog[open]");
-  if (!step || !here || lesson || !free || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (Math.abs(step) > 1 && event.target.id !== "slider") return;
-  event.preventDefault();
-  go(wanted + step);
-});
-
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
   judge = game.judges[0];
@@ -500,13 +481,9 @@ try {
   board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate });
   judgement.addTerms();
   dialogs();
-  await seek(Number(location.hash.slice(1)) || 0);
-  addEventListener("hashchange", () => seek(Number(location.hash.slice(1)) || 0).catch(fail));
-  let width = innerWidth;
-  addEventListener("resize", () => {
-    if (innerWidth !== width) drawThoughts();
-    width = innerWidth;
-  });
+  await seek(plyOfAddress());
+  const free = () => !lesson && !document.querySelector("dialog[open]");
+  listen({ here: () => wanted, go, draw: drawThoughts, free });
   await load(judge);
 } catch (error) {
   fail(error);
