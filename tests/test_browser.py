@@ -26,11 +26,6 @@ SHORT = {"stars_to_win": 1, "max_turns": 60}
 PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
-SEEN = """id => {
-  const box = document.getElementById(id).getBoundingClientRect();
-  return box.top >= 0 && box.bottom <= window.innerHeight;
-}"""
-
 LATE = """const atOnce = window.fetch;
 window.fetch = async (...asked) => {
   const answer = await atOnce(...asked);
@@ -188,29 +183,6 @@ def tab_to(tab: Tab, wanted: str) -> None:
         if tab.page.evaluate("document.activeElement.id") == wanted:
             return
     raise AssertionError(f"the Tab key does not lead to {wanted}")
-
-
-@pytest.mark.long
-def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
-    tab, rng = Tab(chromium, 360, 740, has_touch=True, is_mobile=True), random.Random(3)
-    page = tab.page
-    page.goto(start(tab, server, ANN, AGENT, OTHER, **SHORT))
-    played = 0
-    while tab.state() == "move":
-        before = tab.version()
-        buttons = page.locator("button.move")
-        button = buttons.nth(rng.randrange(buttons.count()))
-        box = button.bounding_box()
-        assert box["height"] >= 44 and box["x"] >= 0 and box["x"] + box["width"] <= 360
-        button.tap()
-        tab.settle(before)
-        played += 1
-        page.wait_for_function(SEEN, arg="question")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert played < 2000
-    assert page.locator(".ranking li").count() == 3
-    tab.context.close()
-    assert tab.faults == []
 
 
 def test_two_browsers_at_one_table(server: ServerProcess, chromium: Any) -> None:

@@ -29,6 +29,10 @@ OUTSIDE = """() => ["board", "tray", "moves", "players"].filter((id) => {
 })"""
 TYPE = """() => [...new Set([...document.querySelectorAll("body *")].filter((node) => [...node.childNodes]
     .some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim())).map((node) => getComputedStyle(node).fontSize))]"""
+SEEN = """id => {
+  const box = document.getElementById(id).getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= window.innerHeight;
+}"""
 WORDS = "document.getElementById('board').textContent.trim().split(/\\s+/).length"
 MARK = "() => (window.marked = [...document.querySelectorAll('g.die')]).length"
 KEPT = "() => window.marked.filter((node) => node.isConnected).length"
@@ -118,6 +122,7 @@ def test_a_tap_on_a_phone_moves_nothing_else(server: ServerProcess, chromium: An
     page.locator("#space-generator").locator(".ground").tap(position={"x": 6, "y": 6})
     tab.settle(before)
     assert page.evaluate("[scrollX, scrollY, document.documentElement.scrollWidth]") == [0, 0, 390]
+    page.wait_for_function(SEEN, arg="question")
     page.locator("#sheet").tap()
     page.locator("#tray .card").first.wait_for()
     tab.context.close()
