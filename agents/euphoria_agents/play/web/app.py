@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from euphoria_agents.play.web import endpoints, games, studies
 from euphoria_agents.play.web.agents import AgentService
 from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
-from euphoria_agents.play.web.errors import STATUS, Refused, expected_error, not_found, unexpected_error
+from euphoria_agents.play.web.errors import STATUS, expected_error, not_found, unexpected_error
 from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
 from euphoria_agents.play.web.limits import Limits
 from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, VIEWER
@@ -73,7 +73,7 @@ def make_app(
 
     finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
     app = Starlette(
-        routes=[*_pages(), *(endpoints.route(one, registry, finders) for one in table)],
+        routes=[*(endpoints.route(one, registry, finders) for one in table), *_pages()],
         middleware=[Middleware(Guard, hosts=hosts), Middleware(GZipMiddleware, compresslevel=4)],
         exception_handlers={**dict.fromkeys(STATUS, expected_error), HTTPException: not_found, Exception: unexpected_error},
         lifespan=lifespan,
@@ -124,19 +124,11 @@ def _pages() -> list[Route]:
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
 
-    def send(name: str) -> Response:
-        return Response(files[name], media_type=TYPES[Path(name).suffix])
-
-    def page(name: str) -> Callable[[Request], Awaitable[Response]]:
+    def route(path: str, name: str) -> Route:
         async def answer(_: Request) -> Response:
-            return send(name)
+            return Response(files[name], media_type=TYPES[Path(name).suffix])
 
-        return answer
+        return Route(path, answer)
 
-    async def static(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in files or name.endswith(".html"):
-            raise Refused(404, "there is nothing at this address")
-        return send(name)
-
-    return [*(Route(path, page(name)) for path, name in PAGES.items()), Route("/static/{name}", static)]
+    pages = [route(path, name) for path, name in PAGES.items()]
+    return [*pages, *(route(f"/static/{name}", name) for name in files if not name.endswith(".html"))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import webbrowser
-from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -95,14 +94,7 @@ def listen(host: str, port: int) -> socket.socket:
     if not 0 <= port <= MAX_PORT:
         raise ValueError(f"a port is a number from 0 to {MAX_PORT}, not {port} (--port 0 takes a port that is free)")
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with ExitStack() as failed:
-            found = failed.enter_context(socket.socket(family, kind, protocol))
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(place)
-            found.listen(128)
-            failed.pop_all()
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128)
     except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
+        why = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # it names the address again
         raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error
-    return found
