@@ -95,6 +95,6 @@ def listen(host: str, port: int) -> socket.socket:
         raise ValueError(f"a port is a number from 0 to {MAX_PORT}, not {port} (--port 0 takes a port that is free)")
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128)
-    except (OSError, OverflowError) as error:
+    except (OSError, TypeError, UnicodeError) as error:
         why = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # it names the address again
         raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error
