@@ -1,23 +1,23 @@
-// The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
-// before; all games.
+// The first page: a new game, or one that goes on from a study (#study=NAME&ply=NUMBER); the games and studies of this
+// browser; all games.
 
 import { badge } from "./board.js";
-import { call, fail, get, loadSymbols, post, refill, row, say, sentence, tag } from "./common.js";
-import { mark } from "./judgement.js";
+import { call, showError, get, loadSymbols, post, render, row, showMessage, sentence, tag } from "./common.js";
+import { seatMark } from "./judgement.js";
 import { recall, remember } from "./library.js";
 
 const at = (id) => document.getElementById(id);
-const MOST = 6;
-const LISTED = 8; // games that go on, and studies
+const MAX_SEATS = 6;
+const MAX_LISTED = 8; // games that go on, and studies
 const STRENGTHS = ["very easy", "easy", "medium", "hard", "very hard", "hardest"];
 const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 let facts = null;
-let start = null; // the study and its decision that the game begins with
+let start = null; // the study and decision from which the game begins
 let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
 
 const person = (name, here = true) => ({ name, spec: null, here });
 const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
-const usual = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
+const defaultName = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
 
 function seatLine(seat, k) {
   const who = seat.spec ?? (seat.here ? "here" : "link");
@@ -28,8 +28,8 @@ function seatLine(seat, k) {
   ];
   const choose = ({ target: { value } }) => {
     const spec = value === "here" || value === "link" ? null : value;
-    const own = seat.name !== usual(k, seat.spec) && (seat.spec === null) === (spec === null);
-    Object.assign(seat, { spec, here: value === "here", name: start || own ? seat.name : usual(k, spec) });
+    const own = seat.name !== defaultName(k, seat.spec) && (seat.spec === null) === (spec === null);
+    Object.assign(seat, { spec, here: value === "here", name: start || own ? seat.name : defaultName(k, spec) });
     draw();
   };
   const name = (event) => (seat.name = event.target.value);
@@ -61,12 +61,12 @@ function draw() {
     return tag.button({ type: "button", id, disabled: off, onclick: then }, text);
   };
   const more = () => seats.push(agent(facts.agent_names[seats.length]));
-  refill(
+  render(
     at("seats"),
     seats.map(seatLine),
     !start &&
       row(
-        change("more", "One more player", more, seats.length >= MOST),
+        change("more", "One more player", more, seats.length >= MAX_SEATS),
         change("fewer", "One fewer", () => seats.pop(), seats.length <= 2),
       ),
   );
@@ -100,7 +100,7 @@ function opponents() {
   return [...facts.agents].sort((a, b) => worth(a) - worth(b)).map((spec) => [spec, facts.agent_words[spec]]);
 }
 
-async function begin(event) {
+async function startGame(event) {
   event.preventDefault();
   const body = { seats, practice: at("practice").checked };
   try {
@@ -109,7 +109,7 @@ async function begin(event) {
     remember("games", { id: made.id, names: seats.map((seat) => seat.name), start });
     location.href = `/play/${made.id}`;
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
@@ -134,11 +134,11 @@ async function drawForm() {
     tag.label({ class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
     tag.p(tag.button({ class: "main", id: "start" }, "Start the game")),
   );
-  at("new").addEventListener("submit", begin);
+  at("new").addEventListener("submit", startGame);
   draw();
 }
 
-// What this browser opened: games that go on, and studies.
+// The unfinished games and the studies that this browser opened.
 function drawLibrary(games) {
   const over = new Set(games.filter((game) => game.over).map((game) => game.id));
   const running = recall("games").filter((one) => !over.has(one.id));
@@ -149,13 +149,13 @@ function drawLibrary(games) {
         tag.a({ href: `/${path}/${id}` }, names?.join(", ") ?? "a game"),
         tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
       );
-  at("running").replaceChildren(...running.slice(0, LISTED).map(line("play")));
+  at("running").replaceChildren(...running.slice(0, MAX_LISTED).map(line("play")));
   at("resume").hidden = !running.length;
-  at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line("study")));
+  at("studies").replaceChildren(...recall("studies").slice(0, MAX_LISTED).map(line("study")));
 }
 
-// Finds out whether a file is a record, a game saved in the terminal, or a position.
-function imported(text) {
+// The request for a study of a file: a record, a game saved in the terminal, or a position.
+function studyBody(text) {
   try {
     const found = JSON.parse(text);
     if (found.format === "euphoria-session") return { record: found.record };
@@ -166,28 +166,28 @@ function imported(text) {
   return { record: text };
 }
 
-async function open(event) {
+async function openFile(event) {
   const [file] = event.target.files;
   if (!file) return;
   try {
-    location.href = `/study/${(await post("/api/studies", imported(await file.text()))).id}`;
+    location.href = `/study/${(await post("/api/studies", studyBody(await file.text()))).id}`;
   } catch (error) {
     event.target.value = ""; // so that the same file can be tried again
-    say(`${file.name}: ${error.message}`);
+    showMessage(`${file.name}: ${error.message}`);
   }
 }
 
-// Games that cannot be read: whoever made them can delete them.
+// Games that cannot be read; their creators can delete them.
 function drawDamaged(names) {
-  const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), fail);
+  const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), showError);
   const line = (id) =>
     tag.li(`The saved game ${id} is damaged. `, tag.button({ type: "button", onclick: () => remove(id) }, "Delete it"));
   at("games").append(tag.ul(names.map(line)));
 }
 
-function list(games) {
+function drawGames(games) {
   if (!games.length) return at("games").replaceChildren(tag.p({ class: "label" }, "None yet."));
-  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, mark(k), seat.name));
+  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, seatMark(k), seat.name));
   const row = (game) =>
     tag.tr(
       tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),
@@ -201,11 +201,11 @@ function list(games) {
 try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
   await drawForm();
-  at("file").addEventListener("change", open);
+  at("file").addEventListener("change", openFile);
   const { games, damaged } = await get("/api/games");
   drawLibrary(games);
-  list(games);
+  drawGames(games);
   drawDamaged(damaged);
 } catch (error) {
-  fail(error);
+  showError(error);
 }

@@ -1,18 +1,18 @@
-// The decision: its legal moves in rows with symbols, and a popover beside a place.
+// The legal moves of a decision, in rows with symbols; popovers and dialogs.
 
 import { hidden, icon, tag } from "./elements.js";
 import { worker } from "./seats.js";
 
-const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that go on, for the golden button
-const LISTED = 12; // ways that are listed; with more, the choices are made one by one
+const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
+const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
 const WORD = new RegExp(
   "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
     "|book|box|worker)s?\\b|\\b(knowledge|morale) ([+-]\\d+)",
   "g",
 );
 
-// A text in which items are symbols.
-export function symbols(text) {
+// A text with symbols in place of items.
+export function withSymbols(text) {
   const parts = [];
   let at = 0;
   for (const found of text.matchAll(WORD)) {
@@ -34,7 +34,7 @@ export function symbols(text) {
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
 
 // The name of a move in a row that already shows its worker.
-function called(facts, view, move) {
+function moveTitle(facts, view, move) {
   if (!move.notation.startsWith("place ")) return move.text;
   const tile = view.markets[move.space]?.tile;
   const region = facts.regions.find((one) => move.space.startsWith(one.faction));
@@ -43,8 +43,8 @@ function called(facts, view, move) {
   return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
 }
 
-// The figure of a hint for a move: the chance to win, or else how often the adviser would choose it.
-function advice(hints, move) {
+// The figure of a hint for a move: the chance to win, or else the probability that the adviser chooses it.
+function hintLabel(hints, move) {
   const thought = hints?.moves.find((one) => one.action === move.action);
   if (!thought) return null;
   const [share, words] =
@@ -59,15 +59,15 @@ function advice(hints, move) {
   );
 }
 
-// The rows of a decision. `state`: what is asked; `hints`: what an adviser thinks; `play(move)`.
-export function rows(facts, state, { hints, shown, play, seat }) {
+// The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one.
+export function moveRows(facts, state, { hints, shown, play, seat }) {
   const groups = new Map();
   for (const move of shown) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
   let n = 0;
   const button = (move) => {
     n += 1;
     const face = move.notation.startsWith("place ") ? faceOf(move) : 0;
-    const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), symbols(text));
+    const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), withSymbols(text));
     return tag.li(
       tag.button(
         {
@@ -80,8 +80,8 @@ export function rows(facts, state, { hints, shown, play, seat }) {
         },
         n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
         face ? worker(seat, face) : null,
-        tag.span({ class: "text" }, symbols(called(facts, state.view, move))),
-        advice(hints, move),
+        tag.span({ class: "text" }, withSymbols(moveTitle(facts, state.view, move))),
+        hintLabel(hints, move),
         tag.span(
           { class: "terms" },
           part("price", "costs", move.cost),
@@ -97,15 +97,15 @@ export function rows(facts, state, { hints, shown, play, seat }) {
   );
 }
 
-// Whether the ways to answer a series stand in the place of its single choices.
-export const listed = ({ ways: all }) => all.length > 0 && all.length <= LISTED;
-const told = (items) =>
+// Whether the ways to answer a series are listed in place of its single choices.
+export const waysAreListed = ({ ways: all }) => all.length > 0 && all.length <= LISTED;
+const itemList = (items) =>
   Object.entries(items)
     .map(([item, n]) => `${n} ${item}`)
     .join(", ");
 
-// Ways to answer a series at once.
-export const ways = (state, send) =>
+// Buttons that answer a series of choices at once.
+export const wayList = (state, send) =>
   tag.ul(
     { class: "ways" },
     state.ways.map((way, k) =>
@@ -113,14 +113,14 @@ export const ways = (state, send) =>
         tag.button(
           { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
           tag.kbd({ "aria-hidden": "true" }, String(k + 1)),
-          tag.span({ class: "text" }, symbols(told(way.items))),
+          tag.span({ class: "text" }, withSymbols(itemList(way.items))),
         ),
       ),
     ),
   );
 
-// Puts a popover beside something, within the window.
-export function beside(popover, box, ...content) {
+// Shows a popover beside a rectangle, within the window.
+export function showPopover(popover, box, ...content) {
   popover.replaceChildren(...content.flat());
   if (!popover.matches(":popover-open")) popover.showPopover();
   const { offsetWidth: wide, offsetHeight: tall } = popover;
@@ -131,8 +131,8 @@ export function beside(popover, box, ...content) {
   Object.assign(popover.style, { left: `${left}px`, top: `${top}px` });
 }
 
-// Asks before something that cannot be taken back; whether it was confirmed.
-export function confirmed(text, yes) {
+// Asks for confirmation; resolves to whether it was given.
+export function confirmDialog(text, yes) {
   return new Promise((tell) => {
     const dialog = tag.dialog(
       { "aria-label": yes },

@@ -1,11 +1,21 @@
-// A recorded game in a page of its own: what euphoria replay --html wrote stands in the page, and no server is asked.
+// The page of a recorded game that `euphoria replay --html` writes. Its data is in the page; it needs no server.
 
 import { Board } from "./board.js";
-import { refill, tabList, tag } from "./elements.js";
-import { addTerms, brief, mark, mistakeList, mistakes, moveList, results, showMarks, verdict } from "./judgement.js";
+import { render, tabList, tag } from "./elements.js";
+import {
+  addTerms,
+  shortened,
+  seatMark,
+  mistakeList,
+  mistakes,
+  moveList,
+  results,
+  showMarks,
+  verdict,
+} from "./judgement.js";
 import { chart } from "./chart.js";
 import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
-import { cell, drawView } from "./seats.js";
+import { playerCell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
@@ -16,10 +26,10 @@ const TABS = {
   ...(data.entries.length ? { wrong: `Mistakes (${wrong.length})`, result: "Result" } : {}),
 };
 let here = Math.max(0, Math.min(total, plyOfAddress()));
-const cells = data.names.map((_, k) => cell(data.facts, k));
+const cells = data.names.map((_, k) => playerCell(data.facts, k));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
-// The drawing of a decision, and what is known of the players.
+// The drawing at a decision, and the players as the viewer knows them.
 function frame(ply) {
   const lines = data.frames[ply].map((line) => data.pieces[line]);
   const end = lines.indexOf("</svg>") + 1;
@@ -51,10 +61,10 @@ function steering() {
   ];
 }
 
-function now() {
+function decisionPanel() {
   const who =
     here < total
-      ? [mark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
+      ? [seatMark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
       : [data.result ? "The end" : "The record ends here"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
@@ -63,7 +73,7 @@ function now() {
     here > 0 && tag.p({ class: "label" }, "Before: ", data.log[here - 1]),
     here < total && tag.p("Now: ", data.log[here]),
     entry && verdict(entry, data.mistake),
-    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, brief(better))),
+    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, shortened(better))),
   ];
 }
 
@@ -75,14 +85,14 @@ function shownTab() {
 }
 
 function draw(moving = false) {
-  const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // the winner's eyes
+  const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // as the winner saw it
   const eyes = Number.isInteger(data.seat) ? data.seat : fixed;
   const width = Math.max(300, document.getElementById("course").clientWidth - 24);
-  const fill = (id, ...inside) => refill(document.getElementById(id), ...inside);
+  const fill = (id, ...inside) => render(document.getElementById(id), ...inside);
   fill("course", chart({ game: data, entries: data.entries, eyes, wrong, here, width, seek: go }));
   fill("steer", steering());
   drawBoard(moving);
-  fill("moves", now());
+  fill("moves", decisionPanel());
   const turn = (key) => {
     tab = key;
     draw();
@@ -95,14 +105,14 @@ function draw(moving = false) {
   document.querySelector("#shown-tab [aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
-const seen =
+const viewerText =
   data.seat === "movers"
     ? "each decision as its player saw it"
     : data.seat === "everybody"
       ? "as everybody saw it"
       : `as ${data.names[data.seat]} saw it`;
 document.body.append(
-  tag.header({ class: "top" }, tag.h1(`Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, seen)),
+  tag.header({ class: "top" }, tag.h1(`Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, viewerText)),
   tag.main(
     { class: "study" },
     tag.section({ id: "course", "aria-label": "the course of the game" }),

@@ -4,7 +4,7 @@ import { button } from "./elements.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 
-// A button that goes to a decision; it is disabled where that is the shown one, or there is none.
+// Makes buttons that go to a decision; those to none or to the shown one are disabled.
 export const stepTo = (here, go) => (id, text, label, ply) =>
   button(id, text, () => go(ply), { off: ply === undefined || ply === here, label });
 
@@ -20,8 +20,8 @@ export function stepButtons(here, total, go) {
 
 export const plyOfAddress = () => Number(location.hash.slice(1)) || 0;
 
-// Lets keys and the address walk, and draws again if the window gets another width. `here()`: the shown decision;
-// `free()`: whether keys may walk now. Keys that scroll walk on the slider alone.
+// Goes to decisions by keys and the address, and draws again when the width of the window changes. `here()`: the shown
+// decision; `free()`: whether keys count now. Keys that scroll the page count on the slider alone.
 export function listen({ here, go, draw, free = () => true }) {
   document.addEventListener("keydown", (event) => {
     const step = KEYS[event.key];
