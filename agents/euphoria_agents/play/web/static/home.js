@@ -198,10 +198,10 @@ function drawGames(games) {
   at("games").replaceChildren(tag.table(tag.thead(tag.tr(heads)), tag.tbody(games.map(row))));
 }
 
+at("file").addEventListener("change", openFile); // at once, since files can be chosen while the rest loads
 try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
   await drawForm();
-  at("file").addEventListener("change", openFile);
   const { games, damaged } = await get("/api/games");
   drawLibrary(games);
   drawGames(games);
