@@ -1,4 +1,4 @@
-"""Studies in a real browser: mistakes and how to learn from them, branches, and the first page that leads back.
+"""Studies in a real browser: mistakes and how to learn from them, and the first page that leads back.
 
 Skipped as test_browser.py, whose fixtures they share.
 """
@@ -6,17 +6,17 @@ Skipped as test_browser.py, whose fixtures they share.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from euphoria_env import Rules
-from tests.tools.browser import ServerProcess, browser_path
+from euphoria_env import Game, Rules
+from tests.tools.browser import ServerProcess, browser_path, check_page
 from tests.tools.playing import random_game
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.test_browser import Tab, chromium, server, tab  # noqa: E402, F401
-from tests.test_browser_pages import check_eyes  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -42,8 +42,7 @@ def analysed(tab: Tab) -> None:
     """Has the game judged."""
     tab.page.locator("#judge").select_option(JUDGE)
     tab.page.locator(f"[id='analyse-{JUDGE}']").click()
-    tab.page.locator(f"[id='lines-{JUDGE}']").wait_for()
-    tab.page.locator(f"[id='stop-{JUDGE}']").wait_for(state="detached")
+    tab.page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
 
 
 def at(tab: Tab, decision: int) -> None:
@@ -66,7 +65,7 @@ def test_a_game_is_looked_at_without_an_agent(server: ServerProcess, tab: Tab, t
     page.locator("#ply-2").click()
     at(tab, 2)
     assert page.locator("#players .cell").count() == 3 and page.locator("#learn").is_disabled()
-    check_eyes(tab)
+    check_page(page)
     page.goto(server.url)
     page.locator("#studies a").first.click()
     page.locator("#slider").wait_for()
@@ -74,7 +73,7 @@ def test_a_game_is_looked_at_without_an_agent(server: ServerProcess, tab: Tab, t
 
 @pytest.mark.long
 def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
-    decisions = opened(tab, server, tmp_path, turns=16)
+    opened(tab, server, tmp_path, turns=16)
     page = tab.page
     page.locator("#judge").select_option(JUDGE)
     page.locator(f"[id='ask-{JUDGE}']").click()  # about this decision alone
@@ -92,8 +91,8 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     assert page.locator(".sign.best").count() == page.locator(".sign.played").count() == 1
     page.locator("#mistake-before").click()
     with page.expect_download() as file:
-        page.locator(f"[id='lines-{JUDGE}']").click()
-    assert len(Path(file.value.path()).read_text().splitlines()) == 1 + decisions
+        page.locator("#position").click()
+    assert Game.from_dict(json.loads(Path(file.value.path()).read_text())).legal()
     with page.expect_download() as file:
         page.locator("#page").click()
     assert "Content-Security-Policy" in Path(file.value.path()).read_text()
@@ -103,14 +102,14 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     page.locator("#summary .term").first.click()
     page.locator("#about-error:popover-open").wait_for()
     page.keyboard.press("Escape")
-    check_eyes(tab)
+    check_page(page)
 
     page.locator("#learn").click()
     seat = next(k for k in (0, 1) if page.locator(f"#learn-{k}").is_enabled())
     page.locator(f"#learn-{seat}").click()
     page.get_by_text("Mistake 1 of").wait_for()
     assert page.locator("#slider, .chance, .ring, .heat-bar, #moves table, #shown-tab").count() == 0
-    check_eyes(tab)
+    check_page(page)
     page.locator("#show").click()
     page.get_by_text("Yes, that is the best move.").wait_for()
     assert page.locator(".sign.played").count() == 1 and page.locator(".chance").count() == 2
@@ -122,7 +121,7 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
 
 
 @pytest.mark.long
-def test_what_is_played_on_from_a_study_is_a_branch_of_it(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+def test_a_game_goes_on_from_a_study(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
     opened(tab, server, tmp_path)
     page = tab.page
     page.locator("#slider").focus()
@@ -133,13 +132,9 @@ def test_what_is_played_on_from_a_study_is_a_branch_of_it(server: ServerProcess,
     page.locator("#start").click()
     page.wait_for_url("**/play/*")
     page.goto(server.url)
-    page.locator("#running .card svg").wait_for()
-    check_eyes(tab)
+    page.locator("#running a").wait_for()
+    check_page(page)
     page.locator("#studies a").first.click()
-    page.locator("#tab-branches").click()
-    page.locator(".tree a").first.wait_for()
-    page.locator("[id^=from-]").click()
-    at(tab, 10)
     page.locator("#delete").click()
     page.locator("#delete-really").click()
     page.locator("#new").wait_for()
@@ -151,12 +146,12 @@ def test_all_pages_in_both_themes_and_five_sizes_of_type(server: ServerProcess, 
     opened(tab, server, tmp_path, players=4)
     analysed(tab)
     page = tab.page
-    for address in (page.url, f"{server.url}/", f"{server.url}/edit"):
+    for address in (page.url, f"{server.url}/"):
         page.goto(address)
         page.locator("main button").first.wait_for()
         for scheme in ("dark", "light"):
             page.emulate_media(color_scheme=scheme)
             for width in (1440, 1024, 390):
                 page.set_viewport_size({"width": width, "height": 900})
-                check_eyes(tab)
+                check_page(page)
         assert set(page.evaluate(SIZES)) <= {f"{n}px" for n in (12, 14, 16, 20, 28)}

@@ -140,6 +140,12 @@ def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:
     return visitor.post("/api/games", {"seats": list(seats), "pace": 0, **options})
 
 
+def play(visitor: Visitor, api: str, view: Any, k: int = 0) -> Any:
+    """The view after the move number `k` of a view."""
+    move = view["moves"][k]["action"]
+    return visitor.post(f"{api}/moves", {"seat": view["seat"], "version": view["version"], "action": move})
+
+
 def wait_for(visitor: Visitor, path: str, condition: Any, pause: float = 0.01) -> Any:
     """The first view with which a condition holds."""
     while not condition(found := visitor.get(path)):

@@ -16,11 +16,7 @@ from euphoria_env.render import board_svg, board_text
 
 
 def checked_record(record: Path, text: str) -> Game:
-    """The game of a record, as it ended.
-
-    Raises:
-        ValueError: the record is damaged; names the file and the line.
-    """
+    """Reads a record and returns its game at the end; a `ValueError` names the file and the line."""
     try:
         return Game.from_record(text)
     except ValueError as error:
@@ -28,7 +24,7 @@ def checked_record(record: Path, text: str) -> Game:
 
 
 def show(options: ReplayOptions, text: str, console: Console) -> None:
-    """Shows the game of a record from a decision on, or one decision."""
+    """Prints the game of a record from a decision on, or one decision."""
     turn, number = -1, 0  # of the last board, of the next decision
     first = options.start if options.decision is None else options.decision
     for game, line in steps(text):
@@ -49,7 +45,7 @@ def show(options: ReplayOptions, text: str, console: Console) -> None:
 
 
 def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
-    """The board as text, and as a picture if there is a folder for it."""
+    """Prints the board; writes it as a picture if there is a folder for pictures."""
     console.print(board_text(game), highlight=False)
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
@@ -75,10 +71,10 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
 
 
 def run(options: ReplayOptions) -> None:
-    """The command.
+    """Runs the command.
 
     Raises:
-        ValueError: the record is damaged, or a number is wrong.
+        ValueError: the record is damaged, or an option is wrong.
     """
     text = read_text(options.record)
     game = checked_record(options.record, text)

@@ -19,11 +19,11 @@ from euphoria_agents.play.web.studies import player_names
 
 
 def run(options: ServeOptions) -> None:
-    """The command. It makes the file of games last: what fails before leaves none behind.
+    """Runs the command. The file of games is made last, so that no error leaves a new file behind.
 
     Raises:
-        ValueError: the port is taken or no port, the file or the record is of something else, or an agent cannot be loaded.
-        AgentFailed: making an agent ended its process, or took too long.
+        ValueError: the port is taken or not a port number, the file or the record is wrong, or an agent cannot be loaded.
+        AgentFailed: the process of an agent ended, or took too long.
     """
     with closing(Agents(options.agents)) as agents:
         for spec in options.agents:

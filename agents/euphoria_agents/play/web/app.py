@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,14 +16,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play import Agents
-from euphoria_agents.play.web import endpoints, games, positions, studies
+from euphoria_agents.play.web import endpoints, games, studies
 from euphoria_agents.play.web.agents import AgentService
 from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
-from euphoria_agents.play.web.errors import STATUS, Refused, expected_error, not_found, unexpected_error
+from euphoria_agents.play.web.errors import STATUS, expected_error, not_found, unexpected_error
 from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
 from euphoria_agents.play.web.limits import Limits
-from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, STARTER, VIEWER
+from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, VIEWER
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
@@ -33,7 +33,6 @@ PAGES = {
     "/": "home.html",
     "/play/{game}": "play.html",
     "/study/{study}": "study.html",
-    "/edit": "edit.html",
     "/help": "help.html",
 }
 AGENTS = {  # offered, the default first
@@ -49,13 +48,13 @@ AGENTS = {  # offered, the default first
 def make_app(
     store: Store, allowed: Collection[str] = (), hosts: Collection[str] = LOCAL_HOSTS, limits: Limits | None = None
 ) -> Starlette:
-    """The server as an ASGI application. `app.state` has its `registry` of games, its `studies`, `endpoints` and `limits`.
+    """Makes the ASGI application. Its `state` has the `registry` of games, the `studies`, the `endpoints` and the `limits`.
 
     Args:
-        store: where everything is kept.
-        allowed: specs of the user's own agents, which clients may use.
+        store: saves everything.
+        allowed: the specs of the user's own agents that clients may use.
         hosts: the names of this server.
-        limits: of what clients may use; None: the default ones.
+        limits: what clients may use; None: the default limits.
     """
     limits = limits or Limits()
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
@@ -74,7 +73,7 @@ def make_app(
 
     finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
     app = Starlette(
-        routes=[*_pages(), *(endpoints.route(one, registry, finders) for one in table)],
+        routes=[*(endpoints.route(one, registry, finders) for one in table), *_pages()],
         middleware=[Middleware(Guard, hosts=hosts), Middleware(GZipMiddleware, compresslevel=4)],
         exception_handlers={**dict.fromkeys(STATUS, expected_error), HTTPException: not_found, Exception: unexpected_error},
         lifespan=lifespan,
@@ -84,7 +83,7 @@ def make_app(
 
 
 def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Json) -> list[Endpoint]:
-    """Every endpoint with its permission and the type of its body. Anybody who knows the name of a study may look at it."""
+    """Every endpoint with its permission and the type of its body. Whoever knows the name of a study may look at it."""
 
     async def all_facts(_: RequestContext) -> Json:
         return facts
@@ -106,7 +105,6 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
         Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
         Endpoint("GET", f"{a_game}/record", ENDED, game.record),
-        Endpoint("GET", f"{a_game}/why", ENDED, game.why, games.Past),
         Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
         Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
         Endpoint("GET", a_study, ANYBODY, study.overview),
@@ -117,10 +115,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.AnalysisQuery),
         Endpoint("GET", analyses, ANYBODY, study.analysis, studies.AnalysisQuery),
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
-        Endpoint("DELETE", analyses, STARTER, study.cancel, studies.SpecBody),
-        Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.AnalysisQuery),
-        Endpoint("POST", "/api/positions/new", ANYBODY, positions.new_position, positions.NewPosition),
-        Endpoint("POST", "/api/positions/check", ANYBODY, positions.check_position, positions.CheckPosition),
+        Endpoint("DELETE", analyses, ANYBODY, study.cancel, studies.SpecBody),
     ]
 
 
@@ -129,19 +124,11 @@ def _pages() -> list[Route]:
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
 
-    def send(name: str) -> Response:
-        return Response(files[name], media_type=TYPES[Path(name).suffix])
-
-    def page(name: str) -> Callable[[Request], Awaitable[Response]]:
+    def route(path: str, name: str) -> Route:
         async def answer(_: Request) -> Response:
-            return send(name)
+            return Response(files[name], media_type=TYPES[Path(name).suffix])
 
-        return answer
+        return Route(path, answer)
 
-    async def static(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in files or name.endswith(".html"):
-            raise Refused(404, "there is nothing at this address")
-        return send(name)
-
-    return [*(Route(path, page(name)) for path, name in PAGES.items()), Route("/static/{name}", static)]
+    pages = [route(path, name) for path, name in PAGES.items()]
+    return [*pages, *(route(f"/static/{name}", name) for name in files if not name.endswith(".html"))]

@@ -8,22 +8,10 @@ from typing import Any
 
 from euphoria_agents.play import AGENT_NAMES
 from euphoria_env import Rules, words
-from euphoria_env.board import (
-    AREAS,
-    ARTIFACTS,
-    FACTIONS,
-    GOODS,
-    MARKETS,
-    MAX_PLAYERS,
-    SPACES,
-    TERRITORIES,
-    TUNNEL_ENDS,
-    TUNNELS,
-)
+from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SPACES, TUNNEL_ENDS, TUNNELS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
-from euphoria_env.render.board import places
 from euphoria_env.render.symbols import die, symbols
 from euphoria_env.render.theme import PAGE, variables
 from euphoria_env.render.view import REGION_NAMES
@@ -50,10 +38,9 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
         "agent_words": agents,
         "agent_names": AGENT_NAMES,
         "events": {"kinds": KINDS, "names": NAMES},
-        "places": places(),
         "goods": GOODS,
         "artifacts": ARTIFACTS,
-        "regions": [_region(k) for k in range(len(FACTIONS))],
+        "regions": [{"faction": name, "title": REGION_NAMES[k]} for k, name in enumerate(FACTIONS)],
         "spaces": {name: {"title": _TITLES.get(name) or title(name), "words": words.space_words(name)} for name in SPACES},
         "tiles": {name: {"title": title(name), "words": words.tile_words(name)} for name in TILES},
         "recruits": {
@@ -62,17 +49,6 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
         },
         "dilemmas": {name: words.dilemma_words(name) for name in ARTIFACTS},
         "rules": dict(_options()),
-    }
-
-
-def _region(k: int) -> dict[str, Any]:
-    return {
-        "faction": FACTIONS[k],
-        "title": REGION_NAMES[k],
-        "area": AREAS[k],
-        "territory": TERRITORIES[k],
-        "tunnel": TUNNELS[k] if k < len(TUNNELS) else None,
-        "markets": MARKETS[2 * k : 2 * k + 2],
     }
 
 
@@ -97,12 +73,10 @@ def page_icon() -> str:
 
 
 def colours() -> str:
-    """The colours of both themes as CSS, and those of seats and regions as classes; the visitor's choice comes first."""
-    light = variables("light")
+    """The colours of both themes as CSS, and those of seats and regions as classes."""
     lines = [
         f":root {{ color-scheme: dark; {variables('dark')} }}",
-        f':root[data-theme="light"] {{ color-scheme: light; {light} }}',
-        f'@media (prefers-color-scheme: light) {{ :root:not([data-theme="dark"]) {{ color-scheme: light; {light} }} }}',
+        f"@media (prefers-color-scheme: light) {{ :root {{ color-scheme: light; {variables('light')} }} }}",
     ]
     for k in range(MAX_PLAYERS):
         lines.append(f".seat{k} {{ {' '.join(f'--seat{part}: var(--seat-{k}{part});' for part in ('', '-ink', '-line'))} }}")

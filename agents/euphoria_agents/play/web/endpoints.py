@@ -1,4 +1,4 @@
-"""Endpoints: each declares who may call it, and the type of its body. Both are checked here and nowhere else."""
+"""Endpoints: each declares who may call it and the type of its body; both are checked here and nowhere else."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from euphoria_agents.validation import checked, decoded
 from euphoria_env.json_reader import Json
 
 T = TypeVar("T")
-Finder = Callable[[str, str], Awaitable[Any]]  # finds a game or study by its name, for a client
-
-MAX_DEPTH = 32  # of nested JSON
+Finder = Callable[[str, str], Awaitable[Any]]  # finds a game or study by its name, for a client; raises `Refused`
 
 Spec = Annotated[str, Meta(min_length=1, max_length=100)]
 SeatNumber = Annotated[int, Meta(ge=0, le=5)]
@@ -53,13 +51,13 @@ class RequestContext:
     """A request whose body has been read.
 
     Attributes:
-        request: as it came.
-        body: of the type of the endpoint; of a GET its query.
-        endpoint: which is called.
+        request: the request.
+        body: of the type that the endpoint names; of a GET its query.
+        endpoint: the endpoint that is called.
         registry: the games of the server, its store and its threads.
-        kind, name: "game" or "study", and which; empty if the request is about neither.
-        item: this game (`RunningGame`) or study; None if the endpoint does without.
-        held: the seats whose tokens the request has, `HOST` among them; nobody holds the seat of an agent.
+        kind, name: "game" or "study", and its name; empty if the request is about neither.
+        item: this game (`RunningGame`) or study; None if the endpoint needs none.
+        held: the seats whose tokens the request has, perhaps with `HOST`; nobody holds the seat of an agent.
     """
 
     request: Request
@@ -72,11 +70,7 @@ class RequestContext:
     held: frozenset[int] = frozenset()
 
     async def check_permission(self) -> None:
-        """Finds out which seats are held now, and whether the endpoint may be called; again after anything that takes long.
-
-        Raises:
-            Refused: it may not (403).
-        """
+        """Sets `held`, and raises `Refused` if the endpoint may not be called; repeated after anything that takes long."""
         if self.kind:
             hashes = await in_thread(lambda: self.registry.store.hashes(self.name))
             held = held_seats(hashes, self.name, self.request.cookies)
@@ -112,9 +106,9 @@ class Endpoint(NamedTuple):
 
     Attributes:
         permission: who may call it.
-        handler: returns a response, or what is sent as JSON; a plain function is called in a thread.
+        handler: returns a response, or a value to be sent as JSON; a plain function is called in a thread.
         body: the type of the body; of a GET, that of its query.
-        reads: whether the game or study is loaded; a damaged one can still be deleted.
+        reads: whether the game or study is loaded; False lets a damaged one be deleted.
     """
 
     method: str
@@ -126,7 +120,7 @@ class Endpoint(NamedTuple):
 
 
 def route(endpoint: Endpoint, registry: GameRegistry, finders: Mapping[str, Finder]) -> Route:
-    """The route of an endpoint, behind its checks; `finders` load games and studies, and raise `Refused` if there is none."""
+    """The route of an endpoint, behind its checks; `finders` load games and studies."""
 
     async def answer(request: Request) -> Response:
         body = await _read_body(request, endpoint.body, registry.limits.body_seconds)
@@ -153,17 +147,17 @@ def route(endpoint: Endpoint, registry: GameRegistry, finders: Mapping[str, Find
 
 
 def as_response(found: Any, status: int = 200) -> Response:
-    """The response with some data as JSON, dataclasses and msgspec's structs among them; a response stays as it is."""
+    """Converts data, dataclasses and msgspec structs included, to a JSON response; returns a response unchanged."""
     if isinstance(found, Response):
         return found
     return Response(msgspec.json.encode(found), status, media_type="application/json")
 
 
 async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
-    """The body of a request; of a GET its query.
+    """Reads the body of a request, or the query of a GET.
 
     Raises:
-        Refused: it is too long (413), comes too slowly (408), or is nested too deep (422).
+        Refused: the body is too long (413) or comes too slowly (408).
         ValueError: it is not JSON, or not of this type.
     """
     if request.method in ("GET", "HEAD"):
@@ -177,16 +171,4 @@ async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: floa
                     raise Refused(413, f"a message has at most {MAX_BODY:,} bytes")
     except TimeoutError:
         raise Refused(408, f"the message did not come within {seconds:g} seconds") from None
-    return await in_thread(lambda: _parsed(bytes(body), kind))
-
-
-def _parsed(body: bytes, kind: type[msgspec.Struct]) -> Any:
-    value = decoded(body, Any, "the message")
-    if _deeper(value, MAX_DEPTH):
-        raise Refused(422, f"the message is nested deeper than {MAX_DEPTH} levels")
-    return checked(value, kind)
-
-
-def _deeper(value: Any, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels < 0 or any(_deeper(one, levels - 1) for one in inner)
+    return await in_thread(lambda: decoded(bytes(body), kind))

@@ -1,4 +1,4 @@
-"""The errors that the server answers with, each with its status."""
+"""The errors of the server, and the status of the answer to each."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ LOG = logging.getLogger("euphoria_agents.web")
 
 
 class Refused(Exception):
-    """A request that is answered with a status and a sentence."""
+    """Refuses a request, with the status and the text of the answer."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-# The status of each error whose text the client reads; the first class that fits counts.
+# The status of each error whose text is sent to the client; the first class that fits counts.
 STATUS: dict[type[Exception], int] = {
     Refused: 0,
     Stale: 409,
     WrongSeat: 409,
     ValueError: 422,
+    RecursionError: 422,  # JSON nested too deep
     Damaged: 500,
     PlayerFailed: 503,
     CannotSave: 507,
@@ -47,7 +48,7 @@ async def expected_error(_: Request, error: Exception) -> Response:
 
 
 async def unexpected_error(_: Request, error: Exception) -> Response:
-    """Starlette's handler of all other errors: the log has them; the client learns nothing of them."""
+    """Starlette's handler of all other errors, which go to the log and not to the client."""
     return error_response(500, "the server made a mistake; its log says which")
 
 

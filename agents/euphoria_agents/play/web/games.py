@@ -1,4 +1,4 @@
-"""Games over HTTP: what seats see and do."""
+"""Games over HTTP: what each seat sees and does."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
 from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.study.stars import stars_by_source
 from euphoria_agents.play.web.agents import ADVISER
-from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
+from euphoria_agents.play.web.endpoints import Body, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
 from euphoria_agents.play.web.errors import Refused, error_response
 from euphoria_agents.play.web.permissions import give, new_tokens, token_matches
 from euphoria_agents.play.web.queueing import in_thread
-from euphoria_agents.play.web.registry import GameRegistry
-from euphoria_agents.play.web.running_game import RunningGame
+from euphoria_agents.play.web.registry import GameRegistry, RunningGame
 from euphoria_agents.play.web.store import HOST
 from euphoria_agents.play.web.studies import Start, StudyEndpoints, branch
-from euphoria_env import Game, Rules, words
+from euphoria_env import Game, Rules
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 
@@ -39,13 +38,13 @@ Pace = Annotated[float, Meta(ge=0, le=60)]
 
 
 class NewSeat(Seat, frozen=True, forbid_unknown_fields=True):
-    """A seat of a new game; `here`: of a person at the screen that makes it."""
+    """A seat of a new game; `here`: whether its player is a person at the screen that makes the game."""
 
     here: bool = False
 
 
 class NewGame(Body):
-    """A new game by its rules, from a position, or from a decision of a study."""
+    """A new game with these rules, from a position, or from a decision of a study."""
 
     seats: list[NewSeat]
     practice: bool = False
@@ -66,47 +65,40 @@ class Sit(Body):
 
 
 class ViewQuery(SeatQuery):
-    """The view to be shown; `decision`: the game as it was before a decision that was made."""
+    """The view to be shown: now, or before an earlier `decision`."""
 
-    log: str = ""
     decision: Version | None = None
 
 
 class Decide(Body):
-    """The decision of a seat, as it was seen."""
+    """A request about the decision of a seat; `version`: of the view that the player saw."""
 
     seat: SeatNumber
     version: Version
 
 
 class MoveBody(Decide):
-    """A move, in notation or as an id; `then`: further ones of the same seat, which are played with it or not at all."""
+    """A move, in notation or as an id; `then`: further moves of this seat; either all are played, or none."""
 
     action: int | str
     then: Annotated[list[int | str], Meta(max_length=MAX_MOVES)] = []
 
 
 class Hint(Decide):
-    """The agent that is asked for a hint; None: `ADVISER`."""
+    """A question for a hint; `spec`: of the agent that is asked, None: `ADVISER`."""
 
     spec: Spec | None = None
 
 
-class Past(Query):
-    """A decision that was made."""
-
-    decision: Version | None = None
-
-
 class HandOver(Body):
-    """A seat for an agent, or for a person (`spec`: None), who gets a new link."""
+    """A seat that is given to an agent, or to a person (`spec`: None), who gets a new link."""
 
     seat: SeatNumber
     spec: Spec | None
 
 
 class SetPace(Body):
-    """Seconds between the moves of agents; None: each waits for a step."""
+    """Seconds between the moves of agents; None: each move waits for a step."""
 
     pace: Pace | None
 
@@ -123,12 +115,12 @@ class GameEndpoints:
         self.registry, self.agents, self.studies = registry, registry.agents, studies
 
     async def list(self, _: RequestContext) -> Json:
-        """The public summaries of the games that changed last, and the names of those among them that are damaged."""
+        """The public summaries of the games that changed last, and the names of the damaged ones among them."""
         found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
         return {"games": found, "damaged": damaged}
 
     async def make(self, context: RequestContext) -> Response:
-        """Makes a game. The answer has cookies for the seats "here", and links for those of other people."""
+        """Makes a game. The answer has cookies for people at this screen, and links for other people."""
         body: NewGame = context.body
         seats = [Seat(one.name, one.spec) for one in with_distinct_names(body.seats)]
         for seat in seats:
@@ -142,7 +134,7 @@ class GameEndpoints:
         return give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
 
     async def _start(self, body: NewGame, client: str) -> Callable[[], Game]:
-        """A function that makes the game as it begins."""
+        """Returns a function that makes the game at its start."""
         if body.position is not None:
             return lambda: Game.from_dict(body.position)
         if body.start is not None:
@@ -167,10 +159,11 @@ class GameEndpoints:
         """The view of a seat, or of everybody."""
         body: ViewQuery = context.body
         if body.decision is None:
-            return _view(context, body.log == "all")
+            return _view(context)
         session: Session = context.item.session
-        decision = _checked_decision(session, body.decision)
-        return {"decision": decision, "decisions": session.decisions, **_board(session, body.seat, decision)}
+        if body.decision > session.decisions:
+            raise Refused(422, f"decision must be a number from 0 to {session.decisions}")
+        return {"decision": body.decision, "decisions": session.decisions, **_board(session, body.seat, body.decision)}
 
     async def move(self, context: RequestContext) -> Json:
         """Plays a move of a seat."""
@@ -191,7 +184,7 @@ class GameEndpoints:
         return await _change(context, take_back)
 
     async def hint(self, context: RequestContext) -> Any:
-        """An agent's opinion of the decision of a seat, from what this seat may know."""
+        """An agent's opinion of the decision of a seat; the agent knows what this seat may know."""
         body: Hint = context.body
         session = await context.run(lambda: context.item.session.clone())
         if body.version != session.version or session.over or session.player != body.seat:
@@ -200,19 +193,8 @@ class GameEndpoints:
         await context.check_permission()
         return opinion
 
-    async def why(self, context: RequestContext) -> Any:
-        """The opinion of the agent that made a decision, with the moves in words."""
-        session = await context.run(lambda: context.item.session.clone())
-        decision = _checked_decision(session, session.decisions if context.body.decision is None else context.body.decision)
-        seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
-        spec = session.seats[seat].spec if seat >= 0 else None
-        if spec is None:
-            raise Refused(409, "no agent made this decision")
-        opinion = await self.agents.hint(session, seat, spec, context.client, decision)
-        return {**opinion, "seat": seat, "action": action, "texts": await context.run(lambda: _move_texts(session, decision))}
-
     async def hand_over(self, context: RequestContext) -> Json:
-        """Gives a seat to an agent, or to a person, who gets a link that only whoever made the game can give away."""
+        """Gives a seat to an agent or, if the creator of the game asks, to a person, for whom the answer has a link."""
         body: HandOver = context.body
         if body.spec is not None:
             await self.agents.check(body.spec, context.client)
@@ -232,7 +214,7 @@ class GameEndpoints:
         return {"links": _links(tokens, tokens)}
 
     async def pace(self, context: RequestContext) -> Json:
-        """Changes the speed of the agents."""
+        """Changes the pace of the agents."""
         await context.item.set_pace(context.body.pace)
         return {}
 
@@ -251,12 +233,12 @@ class GameEndpoints:
         return {"record": context.item.session.record()}
 
     async def events(self, context: RequestContext) -> Response:
-        """A stream of version numbers, one whenever something is new."""
+        """A stream that sends the version whenever something has changed."""
         return Response(media_type=STREAM) if context.request.method == "HEAD" else _EventStream(context)
 
 
 class _EventStream(Response):
-    """The stream of a game, as long as there is a place for the listener."""
+    """The stream of a game; 503 if too many listen."""
 
     def __init__(self, context: RequestContext) -> None:
         super().__init__(media_type=STREAM)
@@ -275,7 +257,7 @@ class _EventStream(Response):
 
 
 async def _messages(game: RunningGame) -> AsyncIterator[str]:
-    """A message for each version; one of the kind "same" where something else is new, such as the pace."""
+    """A message for each version; one of the kind "same" if something else has changed, such as the pace."""
     last = -1
     while not game.closed:
         changed, version = game.changed, game.session.version
@@ -288,18 +270,6 @@ async def _messages(game: RunningGame) -> AsyncIterator[str]:
                 yield ": still there\n\n"
 
 
-def _checked_decision(session: Session, decision: int) -> int:
-    if decision > session.decisions:
-        raise Refused(422, f"decision must be a number from 0 to {session.decisions}")
-    return decision
-
-
-def _move_texts(session: Session, decision: int) -> dict[int, str]:
-    """The moves of a decision that was made, in words, by their ids."""
-    game = session.game_at(decision)
-    return {move.action: move.text for move in words.legal_moves(game, game.player, session.names)}
-
-
 def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
     return [{"seat": seat, "token": tokens[seat]} for seat in seats]
 
@@ -310,19 +280,19 @@ async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Jso
     return await context.run(lambda: _view(context))
 
 
-def _view(context: RequestContext, whole_log: bool = False) -> Json:
+def _view(context: RequestContext) -> Json:
     """The view of the seat of a request, and the seats of its client."""
-    views, key = context.item.views, (context.seat, whole_log)
-    if key not in views:
-        views[key] = seat_view(context.item, *key)
-    return {**views[key], "mine": sorted(context.held - {HOST}), "host": context.host}
+    views, seat = context.item.views, context.seat
+    if seat not in views:
+        views[seat] = seat_view(context.item, seat)
+    return {**views[seat], "mine": sorted(context.held - {HOST}), "host": context.host}
 
 
-def seat_view(game: RunningGame, seat: int | None, whole_log: bool) -> Json:
-    """The view of a seat as JSON: a function of what it may know."""
+def seat_view(game: RunningGame, seat: int | None) -> Json:
+    """The view of a seat as JSON; depends on nothing that the seat may not know."""
     session = game.session
     lines = session.log(seat)
-    first = 0 if whole_log else max(0, len(lines) - LOGGED)
+    first = max(0, len(lines) - LOGGED)
     return {
         "version": session.version,
         "seat": seat,

@@ -22,7 +22,6 @@ class Limits:
 
     kept: dict[str, Limit] = field(default_factory=lambda: {"game": Limit(5_000, 500), "study": Limit(5_000, 500)})
     idle: float = DAY  # without a change; then a game may be deleted to make room
-    expiry: float = 90 * DAY  # without a change; then an unfinished game is deleted
     listeners: int = 64  # streams of one game; players of that game have as many more
     listeners_per_client: int = 64
     connections: Limit = Limit(1_000, 250)

@@ -1,6 +1,6 @@
-"""Who may call an endpoint. Tokens in cookies prove who made a game or study (`HOST`), and who sits where in a game.
+"""Who may call an endpoint. Tokens in cookies prove who made a game or study (`HOST`), and who plays which seat.
 
-Scripts cannot read these cookies, and browsers send them to the endpoints of their game or study alone.
+Scripts cannot read these cookies, and browsers send them only to the endpoints of their game or study.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Permission(NamedTuple):
 
     Attributes:
         allows: returns whether a request meets it.
-        refusal: the message for others; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
+        refusal: the message if not; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
     """
 
     allows: Callable[[RequestContext], bool]
@@ -47,10 +47,6 @@ ENDED = Permission(
     lambda context: context.item is None or context.item.session.over or context.item.session.practice,
     "the game has secrets in it until it has ended",
 )
-STARTER = Permission(
-    lambda context: context.host or context.item.started_by(context.body.spec, context.request.cookies),
-    "only whoever made this study, or began this analysis, may do that",
-)
 
 
 def new_tokens(*seats: int) -> dict[int, str]:
@@ -64,20 +60,15 @@ def token_matches(kept: bytes, token: str) -> bool:
 
 
 def held_seats(hashes: Mapping[int, bytes], name: str, cookies: Mapping[str, str]) -> set[int]:
-    """The seats of a game or study whose tokens are among the cookies, `HOST` included."""
+    """The seats of a game or study, `HOST` included, whose tokens are among the cookies."""
     return {seat for seat, kept in hashes.items() if token_matches(kept, cookies.get(_cookie(name, seat), ""))}
 
 
 def give(answer: Response, kind: str, name: str, tokens: Mapping[int, str]) -> Response:
-    """Puts the tokens of seats into an answer, as cookies."""
+    """Adds cookies with the tokens of seats to an answer, and returns it."""
     for seat, token in tokens.items():
-        set_cookie(answer, _cookie(name, seat), token, kind, name)
-    return answer
-
-
-def set_cookie(answer: Response, cookie: str, value: str, kind: str, name: str) -> Response:
-    """Puts a cookie for the endpoints of a game or a study into an answer."""
-    answer.set_cookie(cookie, value, max_age=COOKIE_AGE, path=f"{PATHS[kind]}/{name}", httponly=True, samesite="strict")
+        path = f"{PATHS[kind]}/{name}"
+        answer.set_cookie(_cookie(name, seat), token, max_age=COOKIE_AGE, path=path, httponly=True, samesite="strict")
     return answer
 
 

@@ -1,4 +1,4 @@
-"""Runs long work beside the event loop, fairly between clients, and cancels it when its client has gone."""
+"""Runs long work beside the event loop, shares slots fairly between clients, and cancels what nobody waits for."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
     try:
         return await asyncio.shield(result)
     except asyncio.CancelledError:
-        while not result.done():  # again, since the work may only be about to begin what is to be stopped
-            background.begin(stop)  # which may have to wait for the end of a process
-            await asyncio.wait([result], timeout=STOP_EVERY)  # its slot and its game are free only at its end
+        while not result.done():  # several times, since the work may not have begun yet what `stop` stops
+            background.begin(stop)  # in a thread, since it may wait for the end of a process
+            await asyncio.wait([result], timeout=STOP_EVERY)  # the caller holds a slot, and perhaps a game, until the end
         result.exception()  # marks it as seen
         raise
 
@@ -57,65 +57,45 @@ async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 class FairQueue:
-    """A limited number of slots. A free slot goes to the waiting client that holds the fewest, or was served longest ago.
+    """A limited number of slots. A client waits in line with the others for no more slots than it may hold.
 
     Args:
         limit: the slots in all, and how many one client may hold.
     """
 
     def __init__(self, limit: Limit) -> None:
-        self._free, self._per_client = limit
-        self._held = Counter[str]()
-        self._waiting: list[tuple[str, asyncio.Future[None]]] = []  # in the order of arrival
-        self._served: list[str] = []  # waiting clients that were served, the last one last
+        self._limit = limit
+        self._slots = asyncio.Semaphore(limit.in_all)
+        self._shares: dict[str, asyncio.Semaphore] = {}  # of the clients in `_requests`
+        self._requests = Counter[str]()  # of each client: those that hold a slot or wait
 
     def wanted_by_others(self, client: str) -> bool:
-        """Whether another client waits."""
-        return any(other != client for other, _ in self._waiting)
+        """Whether another client holds a slot or waits."""
+        return bool(self._requests.keys() - {client})
 
     @property
     def idle(self) -> bool:
         """Whether nobody holds a slot or waits."""
-        return not self._held and not self._waiting
+        return not self._requests
 
     @asynccontextmanager
     async def slot(self, client: str, most: int | None = None) -> AsyncIterator[None]:
-        """Waits for a slot and holds it; `most`: how many requests of this client may wait, None: any number.
+        """Waits for a slot and holds it; `most`: how many requests of this client may wait for its share, None: any number.
 
         Raises:
             Refused: as many wait already (503).
         """
-        if most is not None and [other for other, _ in self._waiting].count(client) >= most:
+        if most is not None and self._requests[client] >= self._limit.per_client + most:
             raise Refused(503, f"{most} requests of this kind from your address are waiting already")
-        granted = asyncio.get_running_loop().create_future()
-        self._waiting.append((client, granted))
-        self._grant()
+        share = self._shares.setdefault(client, asyncio.Semaphore(self._limit.per_client))
+        self._requests[client] += 1
         try:
-            await granted
-            yield
+            async with share, self._slots:
+                yield
         finally:
-            if (client, granted) in self._waiting:
-                self._waiting.remove((client, granted))
-            else:
-                self._free += 1
-                self._held = self._held - Counter([client])  # without clients that hold none
-            self._grant()
-
-    def _grant(self) -> None:
-        while self._free:
-            able = [one for one in self._waiting if self._held[one[0]] < self._per_client and not one[1].cancelled()]
-            if not able:
-                return
-            client, granted = first = min(able, key=lambda one: (self._held[one[0]], self._last_served(one[0])))
-            self._waiting.remove(first)
-            granted.set_result(None)
-            self._held[client] += 1
-            self._free -= 1
-            waiting = {other for other, _ in self._waiting}
-            self._served = [other for other in self._served if other != client and other in waiting] + [client]
-
-    def _last_served(self, client: str) -> int:
-        return self._served.index(client) if client in self._served else -1
+            self._requests -= Counter([client])  # without clients that have no more requests
+            if client not in self._requests:
+                del self._shares[client]
 
 
 class SharedTasks(Generic[T]):

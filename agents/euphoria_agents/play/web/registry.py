@@ -1,60 +1,187 @@
-"""The games of a server. All that reads or plays a game runs in threads, one after the other for each game."""
+"""The games of a server. Whatever reads or plays a game runs in threads, one at a time for each game."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from euphoria_agents.play import Session
+from euphoria_agents.play import PlayerFailed, Session, Stale
 from euphoria_agents.play.web.agents import AgentService
-from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.errors import LOG, Refused
 from euphoria_agents.play.web.limits import Limits
 from euphoria_agents.play.web.permissions import new_tokens
 from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
-from euphoria_agents.play.web.running_game import RunningGame
-from euphoria_agents.play.web.store import HOST, Damaged, Store
+from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, GameRow, Store
 
 MAX_RUNNING = 512  # games in memory; the others are in the store
 
 
-class GameRegistry:
-    """All games of a server.
+class RunningGame:
+    """A game in memory.
 
-    Args:
-        store: keeps them.
-        agents: play in them.
-        limits: how many there may be.
+    A session is never changed in place: a move is played on a copy, which replaces the session once it is saved. So people can
+    look on while an agent thinks, and a move that cannot be saved has not happened.
 
     Attributes:
-        working: the threads that read and draw games.
+        session: the game as it was saved last.
+        pace: seconds between the moves of agents; None: each move waits for `step`.
+        trouble: why the game waits for help, a text for everybody; empty if it does not.
+        failed: the seat whose agent failed; None if none did.
+        views: the views made of this session, by seat.
+        client: the address of the creator.
+        lock: held while somebody reads or changes the game.
+        used: the time of the last request, by `Store.now`.
+        listeners: the addresses of the clients that listen.
+        changed: set when something changes; a new event then replaces it.
+    """
+
+    def __init__(self, name: str, session: Session, pace: float | None, client: str, registry: GameRegistry) -> None:
+        self.name, self.session, self.pace, self.client = name, session, pace, client
+        self.lock = asyncio.Lock()
+        self.used = registry.store.now()
+        self.trouble = ""
+        self.failed: int | None = None
+        self.views: dict[Any, Any] = {}
+        self.closed = False
+        self.listeners: list[str] = []
+        self.changed = asyncio.Event()
+        self._registry = registry
+        self._nudge = asyncio.Event()
+        self._stepped = False
+        self._at_work: asyncio.Task[None] | None = None
+
+    @property
+    def waits_for_agent(self) -> bool:
+        """Whether an agent must decide now."""
+        return not self.session.over and self.session.player not in self.session.people
+
+    @property
+    def prepares(self) -> str:
+        """The spec of the agent that must decide, if it must be made or compiled first; else empty."""
+        spec = self.session.seats[self.session.player].spec if self.waits_for_agent else None
+        return "" if spec is None or self._registry.agents.pool.answered(spec) else spec
+
+    def announce(self, trouble: str = "", failed: int | None = None) -> None:
+        """Sets `trouble` and `failed`, and tells listeners that something has changed."""
+        self.trouble, self.failed = trouble, failed
+        self.views = {}  # a new dict, since a thread may still fill the old one
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    async def change(self, act: Callable[[Session], Any], tokens: dict[int, str] | None = None) -> None:
+        """Changes the game by `act` and saves it, with new tokens of seats; if `act` or saving fails, nothing is changed."""
+
+        def attempt() -> None:
+            changed = self.session.clone()
+            act(changed)
+            self._registry.save(self.name, changed, self.pace, tokens or {})
+            self.session = changed
+
+        async with self.lock, self._registry.working.slot(self.client):
+            before = self.session
+            try:
+                await in_thread(attempt)
+            finally:  # the thread finishes even if its caller is cancelled
+                if self.session is not before:
+                    self.retry()
+
+    async def set_pace(self, pace: float | None) -> None:
+        """Changes and saves the pace."""
+        async with self.lock:
+            await in_thread(lambda: self._registry.save(self.name, self.session, pace, {}))
+            self.pace = pace
+        self._nudge.set()
+        self.announce(self.trouble, self.failed)
+
+    def step(self) -> None:
+        """Lets a waiting agent make its move."""
+        self._stepped = self.waits_for_agent
+        self._nudge.set()
+
+    def wake(self) -> None:
+        """Lets agents play if it is their turn."""
+        if self.waits_for_agent and not self.trouble and (self._at_work is None or self._at_work.done()):
+            self._at_work = asyncio.create_task(self._play_agents())
+
+    def retry(self) -> None:
+        """Clears the trouble, and lets agents play."""
+        self.announce()
+        self.wake()
+
+    def close(self) -> None:
+        """Stops the agents, and ends the streams of listeners."""
+        self.closed = True
+        self.announce()
+        if self._at_work is not None:
+            self._at_work.cancel()
+
+    async def _play_agents(self) -> None:
+        while self.waits_for_agent:
+            await self._wait()
+            session = self.session
+            seat, version, think = session.player, session.version, await in_thread(session.thinker)
+            spec = session.seats[seat].spec
+            if spec is None or think is None:
+                return
+            try:
+                action = await self._registry.agents.ask(spec, self.client, think)
+                await self.change(partial(Session.play, seat=seat, action=action, version=version))
+            except Stale:  # a move was taken back meanwhile, or the seat given away
+                continue
+            except Exception as error:  # the texts of other errors may reveal what is hidden
+                if self.session.version == version:
+                    LOG.warning("game %s waits for the agent %s of seat %d", self.name, spec, seat, exc_info=error)
+                    public = str(error) if isinstance(error, PlayerFailed | CannotSave) else "the server made a mistake"
+                    self.announce(public, seat if isinstance(error, PlayerFailed) else None)
+                    return
+
+    async def _wait(self) -> None:
+        """Waits as long as the pace says, which may change meanwhile, or until a step."""
+        while not self._stepped:
+            self._nudge.clear()
+            try:
+                await asyncio.wait_for(self._nudge.wait(), self.pace)
+            except TimeoutError:
+                break
+        self._stepped = False
+
+
+class GameRegistry:
+    """All games of a server; `working`: the places for threads that read and draw games.
+
+    Args:
+        store: saves the games.
+        agents: play in them.
+        limits: the limits of the server.
     """
 
     def __init__(self, store: Store, agents: AgentService, limits: Limits) -> None:
         self.store, self.agents, self.limits = store, agents, limits
         self.working = FairQueue(limits.working)
-        self._running: dict[str, RunningGame] = {}  # the one used last stands last
+        self._running: dict[str, RunningGame] = {}  # the game used last is the last one
         self._loading = SharedTasks[RunningGame]()
 
     async def open(self, session: Session, pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
-        """Keeps a new game; returns its name, and the tokens of whoever made it (`HOST`) and of the seats of people.
+        """Saves a new game; returns its name, and the tokens of its creator (`HOST`) and of the seats of people.
 
         Raises:
             Refused: there are too many games.
-            CannotSave: nothing is kept.
+            CannotSave: nothing is changed.
         """
         await self._make_room(client)
         name, tokens = secrets.token_hex(8), new_tokens(HOST, *session.people)
-        await in_thread(lambda: self.store.add_game(name, client, tokens, **_columns(session, pace)))
+        await in_thread(lambda: self.store.add_game(name, client, _row(session, pace), tokens))
         return name, tokens
 
-    def save(self, name: str, session: Session, pace: float | None, tokens: dict[int, str] | None = None) -> None:
-        """Keeps a game as it is now; raises as `Store.save_game`."""
-        self.store.save_game(name, session.people, tokens or {}, **_columns(session, pace))
+    def save(self, name: str, session: Session, pace: float | None, tokens: dict[int, str]) -> None:
+        """Saves a game as it is now, with new tokens of seats; raises as `Store.save_game`."""
+        self.store.save_game(name, _row(session, pace), session.people, tokens)
 
     async def game(self, name: str, client: str = "") -> RunningGame:
-        """A game by its name, for a client; wakes its agents.
+        """Finds a game by its name for a client, and lets its agents play.
 
         Raises:
             Refused: there is none (404).
@@ -69,11 +196,12 @@ class GameRegistry:
 
     async def _load(self, name: str, client: str) -> RunningGame:
         def load() -> tuple[Session, float | None, str]:
-            kept = self.store.game(name)
-            if kept is None:
+            saved = self.store.game(name)
+            if saved is None:
                 raise Refused(404, "there is no such game")
+            state, creator = saved
             try:
-                return Session.from_dict(kept[0]["session"], self.agents.pool), kept[0]["pace"], kept[1]
+                return Session.from_dict(state["session"], self.agents.pool), state["pace"], creator
             except ValueError as error:
                 raise Damaged("game") from error
 
@@ -84,14 +212,14 @@ class GameRegistry:
         return game
 
     def _forget_idle(self) -> None:
-        """Takes games out of memory that nobody uses, if there are too many."""
+        """If too many games are in memory, removes from it those that nobody uses."""
         games = self._running.items()
         idle = [name for name, game in games if not (game.listeners or game.waits_for_agent or game.lock.locked())]
         for name in idle[: max(0, len(self._running) - MAX_RUNNING + 1)]:
             del self._running[name]
 
     async def delete(self, name: str) -> None:
-        """Deletes a game; raises as `Store.delete`."""
+        """Deletes a game."""
         await in_thread(lambda: self.store.delete("game", name))
         if game := self._running.pop(name, None):
             game.close()
@@ -111,34 +239,25 @@ class GameRegistry:
         return True
 
     async def _make_room(self, client: str) -> None:
-        """Deletes expired games, and the oldest that is over or idle if there are too many in all or of this client.
+        """If there are too many games, in all or of this client, deletes the oldest that is over or idle.
 
         Raises:
             Refused: all of them are being played.
         """
-        for name in self._unused(await in_thread(lambda: self.store.unfinished(self.limits.expiry))):
-            await self.delete(name)
         kept = self.limits.kept["game"]
         for whose, most in ((client, kept.per_client), (None, kept.in_all)):
             if whose == "" or await in_thread(partial(self.store.count, "game", whose)) < most:
                 continue
-            idle = self._unused(await in_thread(partial(self.store.idle, whose, self.limits.idle)))
-            if not idle:
+            idle = await in_thread(partial(self.store.idle, whose, self.limits.idle))
+            lately, games = self.store.now() - self.limits.idle, self._running.items()
+            used = {name for name, game in games if game.listeners or game.used > lately and not game.session.over}
+            unused = next((name for name in idle if name not in used), None)
+            if unused is None:
                 raise Refused(503, f"{'you have' if whose else 'there are'} {most} games already; delete one first")
-            await self.delete(idle[0])
-
-    def _unused(self, names: Iterable[str]) -> list[str]:
-        """The games among these that nobody has open, or had lately."""
-        lately = self.store.now() - self.limits.idle
-        used = {name for name, game in self._running.items() if game.listeners or game.used > lately and not game.session.over}
-        return [name for name in names if name not in used]
+            await self.delete(unused)
 
 
-def _columns(session: Session, pace: float | None) -> dict[str, Any]:
-    """A game as the store keeps it; everybody may read its summary."""
-    return {
-        "version": session.version,
-        "over": session.over,
-        "summary": {"headline": session.view(None).headline, "seats": session.seats, "practice": session.practice},
-        "state": {"session": session.to_dict(), "pace": pace},
-    }
+def _row(session: Session, pace: float | None) -> GameRow:
+    """A game as the store saves it."""
+    summary = {"headline": session.view(None).headline, "seats": session.seats, "practice": session.practice}
+    return GameRow(session.version, session.over, summary, {"session": session.to_dict(), "pace": pace})

@@ -1,6 +1,6 @@
 """A recorded game as one page that opens anywhere: the board at every decision, the log, and an analysis if there is one.
 
-The page holds what it shows and nothing else: a page for everybody or for one seat has no secret of others in any byte.
+A page for everybody or for one seat has no secret of other seats in any byte.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from difflib import SequenceMatcher
 from html import escape
-from typing import Any
 
 from euphoria_agents.play.study.decision_analysis import outcome
 from euphoria_agents.play.study.game_analysis import Entry
@@ -23,33 +21,35 @@ from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_s
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
-from euphoria_env.render.view import View, view_of
+from euphoria_env.render.view import view_of
 
 # Each needs those before it.
-SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "replay.js")
+SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "walking.js", "replay.js")
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 
 
 def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERYBODY, entries: Sequence[Entry] = ()) -> str:
-    """The page.
+    """Returns the page as HTML.
 
     Args:
         game: at its end.
         names: of the players, by seat.
-        seen_by: a seat; `EVERYBODY`: what all at the table saw; `MOVERS`: each decision as the player who made it saw it, so
-            that the page has all secrets.
+        seen_by: a seat; `EVERYBODY`: what all at the table saw; `MOVERS`: each decision as its player saw it, so that the page
+            reveals all secrets.
         entries: of an analysis of the game. `MOVERS` see all of it; a seat sees its own decisions without luck, which depends
-            on the cards of all.
+            on everybody's cards.
 
     Raises:
-        ValueError: no such seat, or an analysis for everybody, which would tell what the players held.
+        ValueError: there is no such seat, or an analysis would reveal to everybody what the players held.
     """
+    if seen_by not in (EVERYBODY, MOVERS, *range(len(names))):
+        raise ValueError(f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(names) - 1}, not {seen_by}")
     transcript = Transcript(game, names)
-    seats = _seats(transcript, seen_by)
+    seat = seen_by if isinstance(seen_by, int) else None
+    seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
     shown = _shown(entries, seen_by)
-    views = [view_of(game.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
-    pieces, frames = differences([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
+    pieces, frames = distinct_lines([_drawn(game, ply, one, names) for ply, one in enumerate([*seats, seat])])
     data = {
         "names": list(names),
         "players": transcript.players,
@@ -61,24 +61,11 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
         "entries": shown,
         "better": transcript.better(shown),
         "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in shown},
-        "facts": _facts(views),
+        "facts": facts({}),
         "pieces": pieces,
         "frames": frames,
     }
     return _page(", ".join(names), data)
-
-
-def _seats(transcript: Transcript, seen_by: int | str) -> list[int | None]:
-    """The seat whose view of each decision is shown."""
-    if seen_by not in (EVERYBODY, MOVERS, *range(len(transcript.names))):
-        raise ValueError(
-            f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(transcript.names) - 1}, not {seen_by}"
-        )
-    return list(transcript.players) if seen_by == MOVERS else [_last(seen_by)] * len(transcript.players)
-
-
-def _last(seen_by: int | str) -> int | None:
-    return seen_by if isinstance(seen_by, int) else None
 
 
 def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
@@ -90,43 +77,18 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
     return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
 
 
-def _drawn(view: View, last: str, names: Sequence[str]) -> str:
-    """The board and the players, as JSON in many lines, of which few change from one decision to the next."""
+def _drawn(game: Replayed, ply: int, seat: int | None, names: Sequence[str]) -> str:
+    """The board and the players as a seat saw them at a decision, in many lines, few of which differ from one to the next."""
+    view = view_of(game.at(ply), seat)
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
+    return f"{board_fragment(view, [last_space(game.history[:ply])], names=names)}\n{json.dumps(known, indent=0)}"
 
 
-def _facts(views: Sequence[View]) -> Json:
-    """The texts of the cards that the page shows, and of no others."""
-    players = [player for view in views for player in view.players]
-    recruits = {recruit.name for player in players for recruit in player.recruits}
-    seen: dict[str, set[Any]] = {
-        "recruits": recruits,
-        "tiles": {tile for player in players for tile in player.penalties},
-        "dilemmas": {player.dilemma for player in players},
-    }
-    known = facts({})
-    told = {kind: {name: words for name, words in known[kind].items() if name in names} for kind, names in seen.items()}
-    return {"goods": known["goods"], "artifacts": known["artifacts"], **told}
-
-
-def differences(texts: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
-    """The different lines of some texts, and the changes from each text to the next: first line, lines removed, lines added."""
+def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+    """The different lines of all texts, and each text as the numbers of its lines."""
     numbers: dict[str, int] = {}
-    before: list[int] = []
-    frames: list[list[Any]] = []
-    for text in texts:
-        now = [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
-        frames.append(list(_changes(before, now)))
-        before = now
+    frames = [[numbers.setdefault(line, len(numbers)) for line in text.split("\n")] for text in texts]
     return list(numbers), frames
-
-
-def _changes(before: list[int], now: list[int]) -> Iterator[list[Any]]:
-    """The changes, the last one first, so that no change moves the lines of another."""
-    for kind, start, end, first, last in reversed(SequenceMatcher(None, before, now).get_opcodes()):
-        if kind != "equal":
-            yield [start, end - start, now[first:last]]
 
 
 def _page(title: str, data: Json) -> str:

@@ -1,11 +1,10 @@
-"""The HTTP server: uvicorn with limits for each client, and an end that does not wait for streams of events."""
+"""The HTTP server: uvicorn with limits for each client, which does not wait for streams of events when it ends."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import webbrowser
-from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -21,7 +20,7 @@ _HEAD = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n
 
 
 class Connection(H11Protocol):
-    """A connection that counts for its client, and is closed if the head of a request does not arrive in time."""
+    """A connection that is closed if its client has too many, or if the head of a request does not arrive in time."""
 
     limits = Limits()
     _late: asyncio.TimerHandle | None = None
@@ -37,18 +36,18 @@ class Connection(H11Protocol):
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stops the clock."""
+        """Stops the timer."""
         if self._late is not None:
             self._late.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Starts or stops the clock."""
+        """Reads data, then starts or stops the timer."""
         super().data_received(data)
         self._watch()
 
     def _watch(self) -> None:
-        """Starts the clock when a request may begin, and stops it when its head has arrived."""
+        """Starts the timer when a request may begin, and stops it when its head has arrived."""
         if self.cycle is None or self.cycle.response_complete:
             self._late = self._late or self.loop.call_later(self.limits.head_seconds, self.transport.abort)
         elif self._late is not None:
@@ -87,22 +86,15 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at an address; port 0 takes any that is free.
+    """Opens a socket that listens at an address; port 0 takes a free port.
 
     Raises:
-        ValueError: it is not available, or no port.
+        ValueError: the address is not available, or the port is not a port number.
     """
     if not 0 <= port <= MAX_PORT:
         raise ValueError(f"a port is a number from 0 to {MAX_PORT}, not {port} (--port 0 takes a port that is free)")
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with ExitStack() as failed:
-            found = failed.enter_context(socket.socket(family, kind, protocol))
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(place)
-            found.listen(128)
-            failed.pop_all()
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128)
+    except (OSError, TypeError, UnicodeError) as error:
+        why = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # it names the address again
         raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error
-    return found

@@ -1,4 +1,4 @@
-"""The server's data in one SQLite file. Each change is one transaction, so that a restart finds the last whole one."""
+"""The server's data in one SQLite file. Each change is one transaction, so a restart finds all complete changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -36,12 +36,15 @@ PRAGMA user_version = {VERSION};
 """
 
 
+_OF_CLIENT = "(? IS NULL OR client = ?)"
+
+
 class CannotSave(OSError):
     """The disk is full, or the file cannot be written; nothing is changed."""
 
 
 class Damaged(Exception):
-    """A saved game or study cannot be read."""
+    """A saved game or study cannot be read; `kind`: "game" or "study"."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"this saved {kind} is damaged; whoever made it can delete it")
@@ -62,22 +65,31 @@ class Summary(msgspec.Struct):
     practice: bool
 
 
+class GameRow(NamedTuple):
+    """The saved values of a game; `summary` (`Summary`) is public, `state` (`SavedGame`) is not."""
+
+    version: int
+    over: bool
+    summary: Any
+    state: Any
+
+
 class SavedGame(msgspec.Struct):
-    """A game as it is kept."""
+    """The state of a game."""
 
     session: Any
     pace: Annotated[float, msgspec.Meta(ge=0)] | None
 
 
 class Store:
-    """The file of a server. Only its owner can read it, as it has the secrets of all games, and only one server can use it.
+    """The file of a server. It has the secrets of all games, so only its owner can read it. One server at a time can use it.
 
     Args:
-        path: the file; made if it does not exist. ":memory:" keeps nothing.
+        path: the file, which is made if it does not exist; ":memory:" saves nothing.
 
     Raises:
-        ValueError: another server uses it, it is not a file of this server, or is of another version.
-        OSError: it cannot be made.
+        ValueError: another server uses the file, another program made it, or it has another version.
+        OSError: the file cannot be made.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -104,51 +116,39 @@ class Store:
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
 
     def now(self) -> float:
-        """The seconds that servers have run with this file. They measure idleness, whatever the clock does."""
+        """The seconds that servers have run with this file; unlike the time of day, they never jump."""
         return float(self._ran) + time.monotonic() - float(self._started)
 
     def close(self) -> None:
-        """Ends the use of the file."""
+        """Closes the file."""
         self._db.close()
 
-    def add_game(
-        self, name: str, client: str, tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
-    ) -> None:
-        """Keeps a new game with the tokens of its seats.
-
-        Raises:
-            CannotSave: nothing is changed.
-        """
-        row = (name, time.time(), version, over, _text(summary), _text(state), client, self.now())
+    def add_game(self, name: str, client: str, game: GameRow, tokens: dict[int, str]) -> None:
+        """Saves a new game with the tokens of its seats; raises `CannotSave`, as all methods that write."""
+        row = (name, time.time(), game.version, game.over, _text(game.summary), _text(game.state), client, self.now())
         self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
-    def save_game(
-        self, name: str, people: Iterable[int], tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
-    ) -> None:
-        """Saves a game; raises as `add_game`, also if it has been deleted or is newer in the file.
+    def save_game(self, name: str, game: GameRow, people: Iterable[int], tokens: dict[int, str]) -> None:
+        """Saves a game, unless it has been deleted or is newer in the file (`CannotSave`).
 
         Args:
             name: of the game.
-            people: their seats; the tokens of the others are revoked.
-            tokens: new ones, in place of those before.
-            version, over, summary, state: the game now.
+            game: as it is now.
+            people: the seats that keep their tokens; those of all other seats are revoked.
+            tokens: new ones, which replace those before.
         """
-        values = ("changed", "active", "version", "over", "summary", "state")
-        row = (time.time(), self.now(), version, over, _text(summary), _text(state), name, version)
+        columns = ("changed", "active", "version", "over", "summary", "state")
+        row = (time.time(), self.now(), game.version, game.over, _text(game.summary), _text(game.state), name, game.version)
         kept = ", ".join(str(seat) for seat in (HOST, *people))
         if not self._write(
-            (f"UPDATE game SET {' = ?, '.join(values)} = ? WHERE id = ? AND version <= ?", [row]),
+            (f"UPDATE game SET {' = ?, '.join(columns)} = ? WHERE id = ? AND version <= ?", [row]),
             (f"DELETE FROM token WHERE game = ? AND seat NOT IN ({kept})", [(name,)]),
             _tokens(name, tokens),
         ):
             raise CannotSave("the game has been deleted, or changed by somebody else; look again")
 
     def game(self, name: str) -> tuple[dict[str, Any], str] | None:
-        """The state of a game (`SavedGame`), and the address of whoever made it; None if no game has this name.
-
-        Raises:
-            Damaged: it cannot be read.
-        """
+        """The state of a game (`SavedGame`), and its creator's address; None if no game has this name. Raises `Damaged`."""
         rows = self._all("SELECT state, client FROM game WHERE id = ?", name)
         return (_read("game", rows[0][0], SavedGame), str(rows[0][1])) if rows else None
 
@@ -158,43 +158,27 @@ class Store:
         rows = self._all("SELECT id, changed, over, summary FROM game ORDER BY changed DESC LIMIT ?", most)
         for name, changed, over, text in rows:
             try:
-                when = checked({"changed": changed}, dict[str, float])
-                found.append({"id": name, **when, "over": bool(over), **_read("game", text, Summary)})
-            except (Damaged, ValueError):
+                summary = _read("game", text if isinstance(changed, float) else None, Summary)
+                found.append({"id": name, "changed": changed, "over": bool(over), **summary})
+            except Damaged:
                 damaged.append(str(name))
         return found, damaged
 
     def idle(self, client: str | None, seconds: float) -> list[str]:
-        """The games that nobody plays: first those that are over, then those unchanged for that long, the oldest first each.
-
-        Args:
-            client: whose games; None: anybody's.
-            seconds: while the server ran, see `now`.
-        """
-        rows = self._all(
-            "SELECT id FROM game WHERE (over OR active < ?) AND (? IS NULL OR client = ?) ORDER BY over DESC, active, changed",
-            self.now() - seconds,
-            client,
-            client,
-        )
-        return [name for (name,) in rows]
-
-    def unfinished(self, seconds: float) -> list[str]:
-        """The unfinished games that nobody has changed for that long, see `now`."""
-        return [name for (name,) in self._all("SELECT id FROM game WHERE NOT over AND active < ?", self.now() - seconds)]
+        """The games of a client (None: of all) that are over, then those unchanged for `seconds` of `now`, each oldest first."""
+        query = f"SELECT id FROM game WHERE (over OR active < ?) AND {_OF_CLIENT} ORDER BY over DESC, active, changed"
+        return [name for (name,) in self._all(query, self.now() - seconds, client, client)]
 
     def count(self, kind: str, client: str | None = None) -> int:
-        """The number of rows in the table `kind`, "game" or "study": of a client, or of everybody."""
-        if client is None:
-            return int(self._all(f"SELECT count(*) FROM {kind}")[0][0])
-        return int(self._all(f"SELECT count(*) FROM {kind} WHERE client = ?", client)[0][0])
+        """The number of rows in the table `kind`, "game" or "study", of a client (None: of all)."""
+        return int(self._all(f"SELECT count(*) FROM {kind} WHERE {_OF_CLIENT}", client, client)[0][0])
 
     def exists(self, kind: str, name: str) -> bool:
         """Whether there is a game or a study of this name, damaged or not."""
         return bool(self._all(f"SELECT 1 FROM {kind} WHERE id = ?", name))
 
     def delete(self, kind: str, name: str) -> None:
-        """Forgets a game or a study, with all that belongs to it; raises as `add_game`."""
+        """Deletes a game or a study, with all that belongs to it."""
         places = (f"{kind} WHERE id", "token WHERE game", "analysis WHERE study")
         self._write(*((f"DELETE FROM {place} = ?", [(name,)]) for place in places))
 
@@ -204,16 +188,12 @@ class Store:
         return {seat: kept for seat, kept in rows if seat in range(HOST, 6)}
 
     def add_study(self, name: str, client: str, tokens: dict[int, str], names: list[str], record: str) -> None:
-        """Keeps the record and the names of a new study; raises as `add_game`."""
+        """Saves the record and the names of a new study."""
         row = (name, time.time(), _text(names), record, client)
         self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def study(self, name: str) -> tuple[list[str], str] | None:
-        """The names of the players and the record of a study; None if no study has this name.
-
-        Raises:
-            Damaged: it cannot be read.
-        """
+        """The names of the players and the record of a study; None if no study has this name. Raises `Damaged`."""
         rows = self._all("SELECT names, record FROM study WHERE id = ?", name)
         return (_read("study", rows[0][0], list[str]), str(rows[0][1])) if rows else None
 
@@ -223,7 +203,7 @@ class Store:
         return str(rows[0][0]) if rows else None
 
     def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
-        """Keeps the finished part of an analysis; raises as `add_game`."""
+        """Saves the finished part of an analysis."""
         change = "INSERT OR REPLACE INTO analysis SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM study WHERE id = ?)"
         self._write((change, [(study, spec, _text(header), _text(entries), study)]))
 
@@ -236,13 +216,9 @@ class Store:
             return None, []  # it is made again
 
     def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> int:
-        """Makes several changes in one transaction; if the first one changes nothing, the others are not made.
+        """Makes several changes in one transaction, and returns how many rows the first one changed.
 
-        Returns:
-            How many rows the first one changed.
-
-        Raises:
-            CannotSave: nothing is changed.
+        If the first one changes no row, the others are left out. If any fails, all are undone (`CannotSave`).
         """
         (first, its_rows), *others = changes
         with self._one:
@@ -265,7 +241,7 @@ class Store:
 
 
 def _prepare(path: Path) -> None:
-    """Makes the file if it does not exist; lets only its owner read it, and the files that SQLite puts beside it.
+    """Makes the file if it does not exist; makes it and SQLite's files beside it readable for the owner alone.
 
     Raises:
         ValueError: there is no folder for it, or it is something else.
@@ -287,10 +263,10 @@ def _prepare(path: Path) -> None:
 
 
 def _check_ours(path: Path) -> None:
-    """Checks that a file is empty or was made by a server of this version, without changing it.
+    """Checks, without changing it, that a file is empty or was made by a server of this version, and can be written.
 
     Raises:
-        ValueError: it is not, or cannot be written.
+        ValueError: it was not, or cannot.
     """
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
@@ -308,16 +284,12 @@ def _check_ours(path: Path) -> None:
 
 
 def token_hash(token: str) -> bytes:
-    """The hash of a token, stored in its place."""
+    """The hash of a token, which is stored instead of it."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 
 def _read(kind: str, text: Any, wanted: Any) -> Any:
-    """The value of a JSON text in the file.
-
-    Raises:
-        Damaged: it is not of the type `wanted`.
-    """
+    """Reads a JSON text of the file; raises `Damaged` if it does not fit the type `wanted`."""
     try:
         found = decoded(text, Any)
         checked(found, wanted)

@@ -1,18 +1,17 @@
-"""Studies over HTTP: a record decision by decision, and what an agent thinks of each.
+"""Studies over HTTP: a recorded game decision by decision, and an agent's opinion of each.
 
-A record has all secrets of its game. A study is therefore found only by its name, which nobody can guess, and a game that is
-played becomes one when it has ended.
+A record reveals all secrets of its game. So a study is found only by its name, which nobody can guess, and a game can be studied
+only when it has ended, or in practice.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -28,11 +27,11 @@ from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec, as_response
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs, answer_of, started
-from euphoria_agents.play.web.permissions import give, new_tokens, set_cookie, token_matches
+from euphoria_agents.play.web.permissions import give, new_tokens
 from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
-from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, token_hash
+from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env import Game
 from euphoria_env.game import seed_row
@@ -81,27 +80,21 @@ class AnalysisQuery(Query):
 
 @dataclass
 class StudyAnalysis:
-    """The finished part of an analysis; `starter`: the hash of the cookie of whoever started it."""
+    """The finished part of an analysis; `trouble`: why it stopped early, else empty."""
 
     header: Any = None
     entries: list[Any] = field(default_factory=list)
-    starter: bytes = b""
     trouble: str = ""
 
 
 @dataclass
 class Study:
-    """A study in memory: the names of the seats, the record, the game at its end, and the analyses started since then.
-
-    Attributes:
-        lock: held by whoever works at it.
-    """
+    """A study in memory: the names of the seats, the record, and the game at its end. `lock` is held by whoever works at it."""
 
     name: str
     names: list[str]
     record: str
     game: Replayed
-    analyses: dict[str, StudyAnalysis]
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @cached_property
@@ -110,87 +103,73 @@ class Study:
         return Transcript(self.game, self.names)
 
     def at(self, ply: int) -> Game:
-        """The game before a decision or at its end.
-
-        Raises:
-            Refused: it has not so many.
-        """
+        """The game before a decision or at its end; `Refused` if it has fewer decisions."""
         if ply > len(self.game.before):
             raise Refused(404, f"the game has {len(self.game.before)} decisions")
         return self.game.at(ply)
-
-    def started_by(self, spec: str, cookies: Mapping[str, str]) -> bool:
-        """Whether these are the cookies of whoever started an analysis."""
-        found = self.analyses.get(spec)
-        return found is not None and token_matches(found.starter, cookies.get(_starter_cookie(self.name), ""))
 
 
 class StudyEndpoints:
     """The endpoints of studies.
 
     Args:
-        registry: the games, whose store, agents and threads the studies share.
+        registry: the games; the studies share its store, agents and threads.
 
     Attributes:
-        jobs: the analyses under way, by study and spec.
-        processes: the processes that make pages.
+        jobs: the analyses under way or waiting, by study and spec.
+        processes: the places for processes that make pages.
     """
 
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
-        self._alive: dict[str, Study] = {}  # the one used last stands last
+        self._loaded: dict[str, Study] = {}  # the study used last is the last one
         self._loading = SharedTasks[Study]()
-        self._analyses: dict[str, dict[str, StudyAnalysis]] = {}
+        self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # begun since the server started
         self.processes = FairQueue(registry.limits.processes)
         self.jobs = Jobs(registry.limits.waiting)
 
     async def find(self, name: str, client: str) -> Study:
-        """A study by its name, for a client.
-
-        Raises:
-            Refused: there is none (404).
-            Damaged: it cannot be read.
-        """
-        found = self._alive.pop(name, None) or await self._loading.result(name, lambda: self._load(name, client))
-        self._alive[name] = found
-        while len(self._alive) > MAX_LOADED:
-            del self._alive[next(iter(self._alive))]
+        """Finds a study by its name for a client; raises `Refused` if there is none, `Damaged` if it cannot be read."""
+        found = self._loaded.pop(name, None) or await self._loading.result(name, lambda: self._load(name, client))
+        self._loaded[name] = found
+        while len(self._loaded) > MAX_LOADED:
+            del self._loaded[next(iter(self._loaded))]
         return found
 
     async def _load(self, name: str, client: str) -> Study:
-        def load() -> tuple[list[str], str, Replayed]:
-            kept = self.store.study(name)
-            if kept is None:
+        def load() -> Study:
+            saved = self.store.study(name)
+            if saved is None:
                 raise Refused(404, "there is no such study")
+            names, record = saved
             try:
-                game = Replayed.from_record(kept[1])
+                game = Replayed.from_record(record)
             except ValueError as error:
                 raise Damaged("study") from error
-            if len(kept[0]) != game.rules.num_players:
+            if len(names) != game.rules.num_players:
                 raise Damaged("study")
-            return *kept, game
+            return Study(name, names, record, game)
 
         async with self.registry.working.slot(client):
-            return Study(name, *await in_thread(load), self._analyses.setdefault(name, {}))
+            return await in_thread(load)
 
     def make(self, context: RequestContext) -> Response:
-        """Makes a study, or finds the one that exists, which gives no right over it."""
+        """Makes a study; if it exists already, it is found, and the client gets no right over it."""
         body: NewStudy = context.body
         names = []
         if context.item is not None:
             record, names = context.item.session.record(), context.item.session.names
         else:
             record = body.record if body.record is not None else Game.from_dict(body.position).to_record()
-        game = Game.from_record(record)
-        name, tokens = self.keep(record, names or player_names(game), context.client)
+        name, tokens = self.keep(record, names or player_names(Game.from_record(record)), context.client)
         return give(as_response({"id": name}, 201), "study", name, tokens)
 
     def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
-        """The name of the study of a record that has been checked; of a new one also the token of whoever made it.
+        """Saves the study of a valid record; returns its name and, unless it existed already, its creator's token.
 
         Raises:
-            Refused: there are too many.
-            CannotSave: nothing is kept.
+            Refused: there are too many studies.
+            CannotSave: nothing is changed.
         """
         if found := self.store.study_of(names, record):
             return found, {}
@@ -205,9 +184,10 @@ class StudyEndpoints:
     async def delete(self, context: RequestContext) -> Json:
         """Deletes a study."""
         await in_thread(lambda: self.store.delete("study", context.name))
-        self._alive.pop(context.name, None)
-        for spec in self._analyses.pop(context.name, {}):
-            self.jobs.stop((context.name, spec))
+        self._loaded.pop(context.name, None)
+        for key in [key for key in self._analyses if key[0] == context.name]:
+            self.jobs.stop(key)
+            del self._analyses[key]
         return {}
 
     def overview(self, context: RequestContext) -> Json:
@@ -229,7 +209,7 @@ class StudyEndpoints:
         }
 
     def at(self, context: RequestContext) -> Json:
-        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
+        """The game before a decision or at its end, as a seat or everybody saw it, with the moves, and the one played."""
         study: Study = context.item
         ply, game = context.request.path_params["ply"], study.game
         now = study.at(ply)
@@ -260,31 +240,29 @@ class StudyEndpoints:
         return {"position": context.item.at(context.request.path_params["ply"]).to_dict()}
 
     async def page(self, context: RequestContext) -> Response:
-        """The study as one page that opens anywhere, with an analysis if one is named."""
+        """The study as one page that opens anywhere, with an analysis if `spec` names one."""
         study, spec = context.item, context.body.spec
-        entries = (await in_thread(lambda: self._analysis(study, spec))).entries if spec else []
+        entries = (await in_thread(lambda: self._analysis((study.name, spec)))).entries if spec else []
         most = self.registry.limits.waiting.per_client
         async with self.processes.slot(context.client, most), started(_make_page) as worker:
             page = await answer_of(worker, (study.record, study.names, list(entries)))
         return Response(page, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
     async def analyse(self, context: RequestContext) -> Response:
-        """Starts an analysis, or continues one."""
+        """Starts or continues an analysis."""
         study, spec, client = context.item, context.body.spec, context.client
         await self.agents.check(spec, client)
-        starter = context.request.cookies.get(_starter_cookie(study.name)) or secrets.token_urlsafe(16)
-        before = await in_thread(lambda: self._analysis(study, spec))
-        if not self.jobs.running((study.name, spec)):
+        key = study.name, spec
+        before = await in_thread(lambda: self._analysis(key))
+        if not self.jobs.running(key):
             self.jobs.check_room(client)
-            found = study.analyses[spec] = StudyAnalysis(before.header, before.entries, token_hash(starter))
-            self._analyses[study.name] = study.analyses
-            self.jobs.begin((study.name, spec), client, partial(self._work, study, spec, found))
-        answer = as_response(self._progress(study, spec), 202)
-        return set_cookie(answer, _starter_cookie(study.name), starter, "study", study.name)
+            found = self._analyses[key] = StudyAnalysis(before.header, before.entries)
+            self.jobs.begin(key, client, lambda: self._work(key, study.record, found))
+        return as_response(self._progress(key), 202)
 
     def analysis(self, context: RequestContext) -> Json:
-        """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
-        progress = self._progress(context.item, context.body.spec, context.body.first)
+        """The finished part of an analysis from entry `from` on, with the move played and the better one in words."""
+        progress = self._progress((context.name, context.body.spec), context.body.first)
         return {**progress, "better": context.item.transcript.better(progress["entries"])}
 
     async def cancel(self, context: RequestContext) -> Json:
@@ -292,52 +270,44 @@ class StudyEndpoints:
         self.jobs.stop((context.name, context.body.spec))
         return {}
 
-    def lines(self, context: RequestContext) -> Response:
-        """The finished part of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
-        found = self._analysis(context.item, context.body.spec)
-        if found.header is None:
-            raise Refused(404, "there is no such analysis")
-        return Response("".join(f"{json.dumps(one)}\n" for one in [found.header, *found.entries]), media_type="application/jsonl")
+    def _analysis(self, key: tuple[str, str]) -> StudyAnalysis:
+        return self._analyses.get(key) or StudyAnalysis(*self.store.analysis(*key))
 
-    def _analysis(self, study: Study, spec: str) -> StudyAnalysis:
-        return study.analyses.get(spec) or StudyAnalysis(*self.store.analysis(study.name, spec))
+    def _progress(self, key: tuple[str, str], first: int = 0) -> Json:
+        found = self._analysis(key)
+        return {"running": self.jobs.running(key), "trouble": found.trouble, "entries": found.entries[first:]}
 
-    def _progress(self, study: Study, spec: str, first: int = 0) -> Json:
-        found, running = self._analysis(study, spec), self.jobs.running((study.name, spec))
-        return {"running": running, "trouble": found.trouble, "entries": found.entries[first:]}
+    async def _work(self, key: tuple[str, str], record: str, found: StudyAnalysis) -> bool:
+        """Adds the missing entries, made in a process; returns whether the analysis is complete or has failed."""
 
-    async def _work(self, study: Study, spec: str, found: StudyAnalysis) -> bool:
-        """Makes the missing entries, in a process; returns whether that is done, or has failed."""
-        save = partial(self.store.save_analysis, study.name, spec)
+        async def save() -> None:
+            await in_thread(lambda: self.store.save_analysis(*key, found.header, found.entries))
+
         try:
-            async with started(_Analyst(study.record, spec)) as worker:
+            async with started(_Analyst(record, key[1])) as worker:
                 header = await answer_of(worker, None)
                 if found.header != header:  # the agent has changed since
                     found.header, found.entries = header, []
                 saved = time.monotonic()
                 while (entry := await answer_of(worker, len(found.entries))) is not None:
                     found.entries.append(entry)
-                    if self.jobs.must_yield((study.name, spec)):
+                    if self.jobs.must_yield(key):
                         return False
                     if time.monotonic() > saved + SAVED_EVERY:
-                        await in_thread(lambda: save(found.header, found.entries))
+                        await save()
                         saved = time.monotonic()
         except Exception as error:  # an agent may raise anything
             found.trouble = one_line(error)
         finally:
             try:
-                await in_thread(lambda: save(found.header, found.entries))
+                await save()
             except CannotSave as error:
                 found.trouble = found.trouble or str(error)
         return True
 
 
 def branch(study: Study, ply: int) -> Game:
-    """The game at a decision of a study: the same cards, but other chance from there.
-
-    Raises:
-        Refused: there is no such decision.
-    """
+    """The game at a decision of a study: the same cards, but other chance from there. `Refused` if it has no such decision."""
     if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
         raise Refused(422, "start.ply: the game has ended there")
     rows = game.states.copy()
@@ -350,10 +320,6 @@ def player_names(game: Game) -> list[str]:
     return [f"Player {k}" for k in range(game.rules.num_players)]
 
 
-def _starter_cookie(name: str) -> str:
-    return f"visitor-{name}"
-
-
 def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
     """Makes a page, in a process."""
     record, names, entries = item
@@ -361,7 +327,7 @@ def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
 
 
 class _Analyst:
-    """Analyses a game, in a process, an entry at a time."""
+    """Analyses a game in a process, entry by entry."""
 
     def __init__(self, record: str, spec: str) -> None:
         self._of = record, spec
@@ -369,7 +335,7 @@ class _Analyst:
         self._entries: Iterator[Any] | None = None
 
     def __call__(self, first: int | None) -> Any:
-        """For None the header of the analysis; then its entries in order, from the first number given; None at the end."""
+        """Returns the header of the analysis (`first` is None), or its next entry, beginning with `first`; None at the end."""
         self._analysis = self._analysis or Analysis(*self._of)
         if first is None:
             return self._analysis.header

@@ -1,25 +1,24 @@
-// The board that the server draws: its nodes stay, found again by their ids, and travel to where the next view has
-// them.
+// The board. The server draws it; its nodes are found again by their ids and move to their places in the next view.
 
 import { svg, tag } from "./elements.js";
 
 const LAYERS = ".star, .miner, .allegiance";
-const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
 const EASE = "cubic-bezier(.3, .1, .2, 1)";
-const MOVE = 220; // milliseconds
-const ROLL = 350;
+const MOVE_TIME = 220; // milliseconds
+const ROLL_TIME = 350;
 export const STARS = 10; // each player has
 
-export const still = () => STILL.matches || document.hidden;
+export const motionIsOff = () => REDUCED_MOTION.matches || document.hidden;
 
-// Makes a node and what is in it like another one; nodes with ids are found again by them, others by their place.
+// Makes a node and its children equal to another; children with ids are matched by id, others by position.
 function morph(node, like) {
   for (const { name } of [...node.attributes]) if (!like.hasAttribute(name)) node.removeAttribute(name);
   for (const { name, value } of like.attributes) if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   const named = new Map([...node.children].filter((child) => child.id).map((child) => [child.id, child]));
   let at = node.firstChild;
   for (const wanted of [...like.childNodes]) {
-    if (!wanted.id) while (at?.id && named.get(at.id) === at && !has(like, at.id)) at = dropped(at);
+    if (!wanted.id) while (at?.id && named.get(at.id) === at && !hasChild(like, at.id)) at = removeNode(at);
     const found = wanted.id ? named.get(wanted.id) : at && !at.id && at.nodeName === wanted.nodeName ? at : null;
     if (!found) node.insertBefore(document.importNode(wanted, true), at);
     else {
@@ -30,36 +29,36 @@ function morph(node, like) {
       } else if (!found.isEqualNode(wanted)) morph(found, wanted);
     }
   }
-  while (at) at = dropped(at);
+  while (at) at = removeNode(at);
 }
 
-const has = (node, id) => [...node.children].some((child) => child.id === id);
+const hasChild = (node, id) => [...node.children].some((child) => child.id === id);
 
-function dropped(node) {
+function removeNode(node) {
   const next = node.nextSibling;
   node.remove();
   return next;
 }
 
-// A drawing of the server as a node.
+// Parses a drawing of the server.
 export function drawing(text) {
   return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
 }
 
-// An outline for a second, where nothing may move.
+// Shows an outline for a second, in place of motion.
 export function outline(node) {
   const glow = "drop-shadow(0 0 2px var(--changed)) drop-shadow(0 0 2px var(--changed))";
   node.animate([{ filter: glow }, { filter: glow }], 1000);
 }
 
-// Lets a node come from where it was on the screen, turned by a number of degrees on the way.
-export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
+// Animates a node from its earlier place on the screen, while it turns by a number of degrees.
+export function moveFrom(node, from, { time = MOVE_TIME, turn = 0 } = {}) {
   if (!from || !node.isConnected) return;
   const to = node.getBoundingClientRect();
   if (!to.width || !from.width) return;
   const [dx, dy, size] = [from.left - to.left, from.top - to.top, from.width / to.width];
   if (Math.abs(dx) + Math.abs(dy) < 1 && !turn) return;
-  if (still()) return outline(node);
+  if (motionIsOff()) return outline(node);
   const frame = node.getScreenCTM?.() && node.parentNode.getScreenCTM?.();
   if (!frame) {
     const first = `translate(${dx}px, ${dy}px) scale(${size})`;
@@ -81,12 +80,12 @@ export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
   return node.animate([put(x, y, own.a * size, -turn), put(own.e, own.f, own.a, 0)], { duration: time, easing: EASE });
 }
 
-export const place = (node) => node?.getBoundingClientRect();
+export const rectOf = (node) => node?.getBoundingClientRect();
 
-// The frame that holds a worker in a hand.
-const held = (node) => tag.span({ class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
+// Puts a worker into a frame for a hand.
+const inHolder = (node) => tag.span({ class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
 
-// A worker: one node for as long as it lives, on the board or in a hand.
+// A worker: it keeps its node, on the board or in a hand.
 class Die {
   constructor(node, seat, where, face) {
     Object.assign(this, { node, seat, where, face });
@@ -94,14 +93,14 @@ class Die {
 }
 
 export class Board {
-  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses its holder;
-  // `decorate(svg)`: dresses a drawing before it is shown.
+  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: prepares the frame of a
+  // die; `decorate(svg)`: prepares a drawing before it is shown.
   constructor(parent, { home, hold = () => {}, decorate = () => {} }) {
     Object.assign(this, { parent, home, hold, decorate, svg: null, dice: [] });
   }
 
-  // Shows a view: `text` is its drawing, `hands` the faces in the hand of each seat. Without `moving` all is there at
-  // once. Returns the stars that are new.
+  // Shows a view: `text` is its drawing, `hands` has the faces in the hand of each seat; `moving`: whether changes are
+  // animated. Returns the new stars.
   show(text, hands, moving = false) {
     const next = drawing(text);
     this.decorate(next);
@@ -116,25 +115,25 @@ export class Board {
     const before = new Map();
     if (moving && this.svg) {
       for (const node of [...this.svg.querySelectorAll(LAYERS), ...this.dice.map((die) => die.node)])
-        before.set(node, place(node));
+        before.set(node, rectOf(node));
     }
     const stars = new Set([...(this.svg?.querySelectorAll(".star") ?? [])].map((node) => node.id));
     if (!this.svg) this.parent.append((this.svg = next));
     else {
       const layer = this.svg.querySelector(".dice");
-      const held = [...layer.children];
+      const dice = [...layer.children];
       layer.replaceChildren();
       morph(this.svg, next);
-      this.svg.querySelector(".dice").append(...held);
+      this.svg.querySelector(".dice").append(...dice);
     }
-    const rolled = this.#place(wanted);
+    const rolled = this.#placeDice(wanted);
     if (!moving) return [];
-    for (const [node, from] of before) travel(node, from, rolled.has(node) ? { time: ROLL, turn: 360 } : {});
+    for (const [node, from] of before) moveFrom(node, from, rolled.has(node) ? { time: ROLL_TIME, turn: 360 } : {});
     return [...this.svg.querySelectorAll(".star")].filter((node) => !stars.has(node.id));
   }
 
-  // Puts every die where it is wanted: those that stay stay, the others go to where one is missing. Returns the rolled.
-  #place(wanted) {
+  // Puts every die in its place: those that fit stay, the others move to the remaining places. Returns the rolled dice.
+  #placeDice(wanted) {
     const taken = new Set();
     const take = (fits) => {
       for (const one of wanted) {
@@ -177,7 +176,7 @@ export class Board {
     if (node && kept.parentNode !== layer) layer.append(kept);
     if (holder && (node || holder.parentNode !== this.home(seat))) holder.remove();
     if (!node) {
-      if (kept.closest(".held")?.parentNode !== this.home(seat)) this.home(seat).append(held(kept));
+      if (kept.closest(".held")?.parentNode !== this.home(seat)) this.home(seat).append(inHolder(kept));
       this.hold(kept.closest(".held"), seat, face);
     }
   }
@@ -187,9 +186,9 @@ export class Board {
   }
 }
 
-// Something small that flies over the page from one place to another.
+// Lets an icon fly over the page from one place to another.
 export function fly(kind, from, to, late = 0) {
-  if (still() || !from || !to || !to.width) return;
+  if (motionIsOff() || !from || !to || !to.width) return;
   const size = 20;
   const node = tag.div(
     { class: "flying", "aria-hidden": "true" },
@@ -203,13 +202,13 @@ export function fly(kind, from, to, late = 0) {
       { opacity: 1, offset: 0.15 },
       { transform: put(to), opacity: 1 },
     ],
-    { duration: MOVE + 160, delay: late, easing: EASE, fill: "both" },
+    { duration: MOVE_TIME + 160, delay: late, easing: EASE, fill: "both" },
   );
   flight.finished.finally(() => node.remove()).catch(() => {});
 }
 
-// Ends all animations: everything that moves is in its place at once.
-export function skip() {
+// Ends all animations; everything is in its place at once.
+export function finishAnimations() {
   for (const one of document.getAnimations())
     if (one instanceof Animation && !(one instanceof CSSTransition)) one.finish();
 }

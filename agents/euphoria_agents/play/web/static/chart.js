@@ -1,26 +1,26 @@
 // The chances to win over a game, the regret of each decision below them, and a slider through the decisions.
 
 import { svg, tag } from "./elements.js";
-import { mark, percent, punished } from "./judgement.js";
+import { seatMark, percent, punished } from "./judgement.js";
 
 const [LEFT, RIGHT, TOP, HIGH, LOW, AXIS] = [44, 14, 18, 96, 26, 22]; // margins, and the heights of the parts
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // turns between two labels of the axis
 const ROOM = 64; // pixels that a label of the axis needs
 
-// game: names, players, turns (of each decision, and the last), result; entries: of an analysis, [] for a bare
-// axis; eyes: the seat that sees it, null for whoever decides; wrong: the mistakes; here: the decision that is
-// shown; seek: goes to another.
+// game: names, players, turns (of each decision and of the end), result; entries: of an analysis, [] for an axis
+// alone; eyes: the seat whose estimates are shown, null: those of the player to move; wrong: the mistakes; here: the
+// shown decision; seek(ply): goes to another.
 export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   const total = game.players.length;
   const bare = !entries.length;
   const [bottom, height] = bare ? [TOP, TOP + AXIS] : [TOP + HIGH + LOW, TOP + HIGH + LOW + AXIS];
   const x = (ply) => LEFT + ((width - LEFT - RIGHT) * ply) / Math.max(1, total);
   const y = (chance) => TOP + HIGH * (1 - chance);
-  const points = known(game, entries, eyes);
+  const points = knownPoints(game, entries, eyes);
   const cursor = (name) => svg("line", { class: name, x1: x(here), x2: x(here), y1: TOP - 4, y2: bottom });
   const pointer = cursor("pointer");
   const readout = tag.p({ class: "readout", "aria-live": "off" });
-  const tell = (ply) => readout.replaceChildren(...told(game, points, entries, eyes, ply));
+  const tell = (ply) => readout.replaceChildren(...legend(game, points, entries, eyes, ply));
   const drawn = svg(
     "svg",
     { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
@@ -63,8 +63,8 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   return [readout, slider];
 }
 
-// The decisions of which the chances are known, seen by one seat, and how it ended.
-function known(game, entries, eyes) {
+// The chances at each decision for which they are known, as one seat saw them, and at the end.
+function knownPoints(game, entries, eyes) {
   const found = entries.filter((one) => one.values && (eyes === null || one.player === eyes));
   const points = found.map(({ ply, values }) => ({ ply, values }));
   if (points.length && game.result && entries.length === game.players.length) {
@@ -98,8 +98,7 @@ function chanceAxis(y, width) {
 
 const at = (x, y) => `${x.toFixed(1)},${y.toFixed(1)}`;
 
-// Seen by one seat the chances add up, and are areas on each other, this seat's at the bottom; otherwise they are
-// lines.
+// The chances that one seat saw add up: they are areas upon each other, this seat's at the bottom. Others are lines.
 function curves(game, points, eyes, x, y) {
   const seats = game.names.map((_, k) => k);
   if (eyes === null || game.names.length === 2) {
@@ -154,14 +153,14 @@ function mistakeMark(x, one, full) {
 }
 
 // The turn, who decides, and everybody's chances: the legend of the curves.
-function told(game, points, entries, eyes, ply) {
+function legend(game, points, entries, eyes, ply) {
   const one = points.findLast((point) => point.ply <= ply) ?? points[0];
   const regret = entries[ply]?.regret;
   const who = ply < game.players.length ? game.names[game.players[ply]] : "the end";
   return [
     tag.span({ class: "when" }, `Turn ${game.turns[ply]}`, tag.span({ class: "label" }, ` decision ${ply}, ${who}`)),
     ...game.names.map((name, k) =>
-      tag.span({ class: "one" }, mark(k), `${name} `, one && tag.b(percent(one.values[k]))),
+      tag.span({ class: "one" }, seatMark(k), `${name} `, one && tag.b(percent(one.values[k]))),
     ),
     regret > 0.001 ? tag.span({ class: "label" }, `regret ${percent(regret, 1)}`) : "",
     one && eyes !== null && game.names.length > 2 ? tag.span({ class: "label" }, `seen by ${game.names[eyes]}`) : "",

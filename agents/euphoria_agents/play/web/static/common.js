@@ -1,27 +1,17 @@
-// The parts that every page of the server needs: elements, and requests.
+// What every page of the server needs: elements and requests.
 
 export * from "./elements.js";
 
-// The theme that was chosen here comes before that of the system.
-const chosen = localStorage.getItem("theme");
-if (chosen) document.documentElement.dataset.theme = chosen;
-
-export function theme() {
-  const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", document.documentElement.dataset.theme);
-}
-
-export class Failure extends Error {
+export class RequestError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status; // 0: the server cannot be reached
   }
 }
 
-export const ONCE = "the first time, its code is compiled, once for this machine";
-const PATIENCE = 2000; // milliseconds until it is said what a request waits for
-const WAITS = `Waiting for the server: an agent may have to be prepared; ${ONCE}.`;
+export const COMPILED_ONCE = "the first time, its code is compiled, once for this machine";
+const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
+const NOTICE = `Waiting for the server: an agent may have to be prepared; ${COMPILED_ONCE}.`;
 
 export async function call(method, path, body) {
   const options = { method, cache: "no-store" };
@@ -30,17 +20,17 @@ export async function call(method, path, body) {
     options.body = JSON.stringify(body ?? {});
   }
   let answer;
-  const late = setTimeout(() => say(WAITS), PATIENCE);
+  const late = setTimeout(() => showMessage(NOTICE), NOTICE_AFTER);
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Failure(0, "The server cannot be reached; this page tries again.");
+    throw new RequestError(0, "The server cannot be reached; this page tries again.");
   } finally {
     clearTimeout(late);
-    if (document.getElementById("message").textContent === WAITS) say("");
+    if (document.getElementById("message").textContent === NOTICE) showMessage("");
   }
   const found = await answer.json().catch(() => ({ error: answer.statusText }));
-  if (!answer.ok) throw new Failure(answer.status, found.error);
+  if (!answer.ok) throw new RequestError(answer.status, found.error);
   return found;
 }
 
@@ -53,12 +43,12 @@ export async function loadSymbols() {
   document.body.append(document.importNode(found.documentElement, true));
 }
 
-export function say(text) {
+export function showMessage(text) {
   document.getElementById("message").textContent = text;
 }
 
-// Says what went wrong with a request; anything else is a fault of ours, for the console.
-export function fail(error) {
-  if (!(error instanceof Failure)) throw error;
-  say(error.message);
+// Shows the error of a request; other errors are bugs, for the console.
+export function showError(error) {
+  if (!(error instanceof RequestError)) throw error;
+  showMessage(error.message);
 }

@@ -1,6 +1,6 @@
-// Elements of pages. Nothing here asks a server, so that a page which is a file can have it too.
+// Elements of pages. Nothing here needs a server, so pages that are files can use it too.
 
-function el(name, props, children) {
+function element(name, props, children) {
   const made = document.createElement(name);
   for (const [name, value] of Object.entries(props)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
@@ -20,7 +20,7 @@ export const tag = new Proxy(
     get:
       (_, name) =>
       (first, ...rest) =>
-        isProps(first) ? el(name, first, rest) : el(name, {}, [first, ...rest]),
+        isProps(first) ? element(name, first, rest) : element(name, {}, [first, ...rest]),
   },
 );
 
@@ -33,20 +33,20 @@ export function svg(tag, attributes, ...children) {
   return made;
 }
 
-// A symbol of symbols.svg; without a label it is there for the eye alone.
+// A symbol of symbols.svg; without a label screen readers skip it.
 export function symbol(name, label, kind, viewBox) {
   const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
   return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
 }
 
-// A frame for content that may be wider than the page; it is scrolled sideways, also by keys.
+// A frame for wide content, which scrolls sideways, also by keys.
 export const scrollable = (label, content, more = {}) =>
   tag.div({ class: "scroll", tabindex: 0, role: "group", "aria-label": label, ...more }, content);
 
 export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
-export const hidden = (text) => tag.span({ class: "unseen" }, text); // for those who listen
+export const hidden = (text) => tag.span({ class: "unseen" }, text); // for screen readers
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-export const many = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
 // A row of elements.
 export const row = (...inside) => tag.div({ class: "row" }, ...inside);
@@ -54,14 +54,14 @@ export const row = (...inside) => tag.div({ class: "row" }, ...inside);
 export const button = (id, text, onclick, { off = false, kind = "", label = null } = {}) =>
   tag.button({ type: "button", id, class: kind, disabled: off, "aria-label": label, title: label, onclick }, text);
 
-// A choice among options, each [value, text].
-export const choose = (id, label, options, value, onchange) =>
+// A select element; options: [value, text].
+export const select = (id, label, options, value, onchange) =>
   tag.select(
     { id, "aria-label": label, onchange: (event) => onchange?.(event.target.value) },
     options.map(([key, text]) => tag.option({ value: key, selected: String(key) === String(value ?? "") }, text)),
   );
 
-// Tabs, each [key, title], of which `open` is open; `panel(key)`: the id of what a tab shows; `turn(key)` opens one.
+// Tabs, each [key, title]; `open`: the key of the open one; `panel(key)`: the id of its panel; `turn(key)` opens one.
 export const tabList = (label, tabs, open, panel, turn) =>
   tag.div(
     { class: "tabs", role: "tablist", "aria-label": label },
@@ -80,8 +80,8 @@ export const tabList = (label, tabs, open, panel, turn) =>
     ),
   );
 
-// Puts new content in an element, and the focus back on what has the same id; what was unfolded stays so.
-export function refill(parent, ...children) {
+// Replaces the content of an element; focus and open details stay, matched by id.
+export function render(parent, ...children) {
   const focused = parent.contains(document.activeElement) ? document.activeElement.id : "";
   const open = [...parent.querySelectorAll("details[open][id]")].map((one) => one.id);
   parent.replaceChildren(...children.flat(9).filter(Boolean));

@@ -1,24 +1,23 @@
-// The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
-// before; all games.
+// The first page: a new game, or one that goes on from a study (#study=NAME&ply=NUMBER); the games and studies of this
+// browser; all games.
 
-import { badge, drawing, STARS } from "./board.js";
-import { call, fail, get, loadSymbols, post, refill, row, say, sentence, tag } from "./common.js";
-import { opponents, readRules, ruleLines } from "./forms.js";
-import { mark } from "./judgement.js";
-import { forget, recall, remember } from "./library.js";
+import { badge } from "./board.js";
+import { call, showError, get, loadSymbols, post, render, row, showMessage, sentence, tag } from "./common.js";
+import { seatMark } from "./judgement.js";
+import { recall, remember } from "./library.js";
 
 const at = (id) => document.getElementById(id);
-const MOST = 6;
-const SHOWN = 4; // running games, of which the board is drawn
-const LISTED = 8; // studies
+const MAX_SEATS = 6;
+const MAX_LISTED = 8; // games that go on, and studies
+const STRENGTHS = ["very easy", "easy", "medium", "hard", "very hard", "hardest"];
 const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 let facts = null;
-let start = null; // the study and its decision that the game begins with
+let start = null; // the study and decision from which the game begins
 let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
 
 const person = (name, here = true) => ({ name, spec: null, here });
 const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
-const usual = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
+const defaultName = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
 
 function seatLine(seat, k) {
   const who = seat.spec ?? (seat.here ? "here" : "link");
@@ -29,8 +28,8 @@ function seatLine(seat, k) {
   ];
   const choose = ({ target: { value } }) => {
     const spec = value === "here" || value === "link" ? null : value;
-    const own = seat.name !== usual(k, seat.spec) && (seat.spec === null) === (spec === null);
-    Object.assign(seat, { spec, here: value === "here", name: start || own ? seat.name : usual(k, spec) });
+    const own = seat.name !== defaultName(k, seat.spec) && (seat.spec === null) === (spec === null);
+    Object.assign(seat, { spec, here: value === "here", name: start || own ? seat.name : defaultName(k, spec) });
     draw();
   };
   const name = (event) => (seat.name = event.target.value);
@@ -48,7 +47,7 @@ function seatLine(seat, k) {
     tag.select(
       { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose },
       tag.optgroup({ label: "A person" }, people.map(option)),
-      tag.optgroup({ label: "An agent" }, opponents(facts).map(option)),
+      tag.optgroup({ label: "An agent" }, opponents().map(option)),
     ),
   );
 }
@@ -62,27 +61,55 @@ function draw() {
     return tag.button({ type: "button", id, disabled: off, onclick: then }, text);
   };
   const more = () => seats.push(agent(facts.agent_names[seats.length]));
-  refill(
+  render(
     at("seats"),
     seats.map(seatLine),
     !start &&
       row(
-        change("more", "One more player", more, seats.length >= MOST),
+        change("more", "One more player", more, seats.length >= MAX_SEATS),
         change("fewer", "One fewer", () => seats.pop(), seats.length <= 2),
       ),
   );
 }
 
-async function begin(event) {
+// An input for each option of the rules.
+function ruleLine([key, rule]) {
+  const shared = { id: `rule-${key}`, name: key };
+  const input =
+    rule.type === "flag"
+      ? tag.input({ ...shared, type: "checkbox", checked: rule.value })
+      : tag.input({ ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
+  return tag.label(input, rule.help);
+}
+
+// The options that differ from their defaults.
+function readRules() {
+  const found = {};
+  for (const [key, rule] of Object.entries(facts.rules)) {
+    const input = at(`rule-${key}`);
+    const value = rule.type === "flag" ? input.checked : Number(input.value);
+    if (value !== rule.value) found[key] = value;
+  }
+  return found;
+}
+
+// The agents, the weakest first; those named by --agents come last.
+function opponents() {
+  const place = (spec) => STRENGTHS.indexOf(facts.agent_words[spec].split(":")[0]);
+  const worth = (spec) => (place(spec) < 0 ? STRENGTHS.length : place(spec));
+  return [...facts.agents].sort((a, b) => worth(a) - worth(b)).map((spec) => [spec, facts.agent_words[spec]]);
+}
+
+async function startGame(event) {
   event.preventDefault();
   const body = { seats, practice: at("practice").checked };
   try {
-    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules(facts) }) });
+    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules() }) });
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
     remember("games", { id: made.id, names: seats.map((seat) => seat.name), start });
     location.href = `/play/${made.id}`;
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
@@ -95,7 +122,11 @@ async function drawForm() {
     seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
     at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
   } else seats = [person("You"), agent(facts.agent_names[1])];
-  const rules = () => tag.details(tag.summary("Rules of this game"), ruleLines(facts));
+  const rules = () =>
+    tag.details(
+      tag.summary("Rules of this game"),
+      tag.div({ class: "options" }, Object.entries(facts.rules).map(ruleLine)),
+    );
   const practice = tag.input({ type: "checkbox", id: "practice" });
   at("new").append(
     tag.fieldset(tag.legend("Who plays"), tag.div({ id: "seats", class: "stack" })),
@@ -103,56 +134,28 @@ async function drawForm() {
     tag.label({ class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
     tag.p(tag.button({ class: "main", id: "start" }, "Start the game")),
   );
-  at("new").addEventListener("submit", begin);
+  at("new").addEventListener("submit", startGame);
   draw();
 }
 
-// The games of this browser that go on, each with its board.
-async function drawRunning(games) {
+// The unfinished games and the studies that this browser opened.
+function drawLibrary(games) {
   const over = new Set(games.filter((game) => game.over).map((game) => game.id));
-  const mine = recall("games")
-    .filter((one) => !over.has(one.id))
-    .slice(0, SHOWN);
-  const found = await Promise.all(
-    mine.map((one) =>
-      get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id)),
-    ),
-  );
-  const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
-  const cards = going.map(([one, view]) => running(one, view));
-  at("running").replaceChildren(...cards);
-  at("resume").hidden = !cards.length;
+  const running = recall("games").filter((one) => !over.has(one.id));
+  const line =
+    (path) =>
+    ({ id, names, told, when }) =>
+      tag.li(
+        tag.a({ href: `/${path}/${id}` }, names?.join(", ") ?? "a game"),
+        tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
+      );
+  at("running").replaceChildren(...running.slice(0, MAX_LISTED).map(line("play")));
+  at("resume").hidden = !running.length;
+  at("studies").replaceChildren(...recall("studies").slice(0, MAX_LISTED).map(line("study")));
 }
 
-function running({ id }, { seats: who, view, board, decider, mine }) {
-  const whose = mine.includes(decider) ? "your turn" : `${who[decider]?.name} decides`;
-  const picture = drawing(board);
-  for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
-  picture.setAttribute("aria-hidden", "true");
-  const stars = view.players.map((p) =>
-    tag.span({ class: "one" }, mark(p.seat), `${who[p.seat].name} ${STARS - p.stars}★`),
-  );
-  return tag.li(
-    tag.a(
-      { href: `/play/${id}`, class: "card" },
-      picture,
-      tag.span({ class: "readout" }, stars),
-      tag.b(`turn ${view.turn}, ${whose}`),
-    ),
-  );
-}
-
-function drawStudies() {
-  const line = ({ id, names, told, when }) =>
-    tag.li(
-      tag.a({ href: `/study/${id}` }, names.join(", ")),
-      tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
-    );
-  at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line));
-}
-
-// Finds out whether a file is a record, a game saved in the terminal, or a position.
-function imported(text) {
+// The request for a study of a file: a record, a game saved in the terminal, or a position.
+function studyBody(text) {
   try {
     const found = JSON.parse(text);
     if (found.format === "euphoria-session") return { record: found.record };
@@ -163,28 +166,28 @@ function imported(text) {
   return { record: text };
 }
 
-async function open(event) {
+async function openFile(event) {
   const [file] = event.target.files;
   if (!file) return;
   try {
-    location.href = `/study/${(await post("/api/studies", imported(await file.text()))).id}`;
+    location.href = `/study/${(await post("/api/studies", studyBody(await file.text()))).id}`;
   } catch (error) {
     event.target.value = ""; // so that the same file can be tried again
-    say(`${file.name}: ${error.message}`);
+    showMessage(`${file.name}: ${error.message}`);
   }
 }
 
-// Games that cannot be read: whoever made them can delete them.
+// Games that cannot be read; their creators can delete them.
 function drawDamaged(names) {
-  const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), fail);
+  const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), showError);
   const line = (id) =>
     tag.li(`The saved game ${id} is damaged. `, tag.button({ type: "button", onclick: () => remove(id) }, "Delete it"));
   at("games").append(tag.ul(names.map(line)));
 }
 
-function list(games) {
+function drawGames(games) {
   if (!games.length) return at("games").replaceChildren(tag.p({ class: "label" }, "None yet."));
-  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, mark(k), seat.name));
+  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, seatMark(k), seat.name));
   const row = (game) =>
     tag.tr(
       tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),
@@ -195,15 +198,14 @@ function list(games) {
   at("games").replaceChildren(tag.table(tag.thead(tag.tr(heads)), tag.tbody(games.map(row))));
 }
 
+at("file").addEventListener("change", openFile); // at once, since files can be chosen while the rest loads
 try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
   await drawForm();
-  at("file").addEventListener("change", open);
-  drawStudies();
   const { games, damaged } = await get("/api/games");
-  list(games);
+  drawLibrary(games);
+  drawGames(games);
   drawDamaged(damaged);
-  await drawRunning(games);
 } catch (error) {
-  fail(error);
+  showError(error);
 }

@@ -1,15 +1,14 @@
-// The results of an analysis: best moves, mistakes, luck, results and grades. The study and the exported page show
-// them.
+// The results of an analysis, for the study and the exported page: best moves, mistakes, luck, results and grades.
 
 import { scrollable, svg, tag } from "./elements.js";
 
 export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
 export const signed = (x) =>
   x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
-export const brief = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
+export const shortened = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
 
-// The mean regret of a decision up to which somebody plays so: in games of two, judged by mcts:100:ppo, that of ppo
-// was 0.4 %, of greedy 0.9 %, of weights 2.5 %.
+// The highest mean regret of each grade. In games of two, judged by mcts:100:ppo, ppo has 0.4 %, greedy 0.9 %, and
+// weights 2.5 %.
 const GRADES = [
   [0.001, "flawless"],
   [0.003, "excellent"],
@@ -20,7 +19,7 @@ const GRADES = [
 ];
 const grade = (error) => (error == null ? "–" : GRADES.find(([most]) => error <= most)[1]);
 
-// The meanings of words, shown beside them.
+// Explanations of terms, shown beside them.
 const TERMS = {
   chances:
     "The probability that each player wins, estimated from the view of the player to move: with their own " +
@@ -45,7 +44,7 @@ const TERMS = {
   win: "The chance to win of the player who decides, after this move.",
 };
 
-// A word that explains itself in a popover when it is pressed.
+// A term with an explanation, which a click shows in a popover.
 export const term = (key, text) => tag.button({ type: "button", class: "term", popovertarget: `about-${key}` }, text);
 
 export function addTerms() {
@@ -56,8 +55,7 @@ export function addTerms() {
   );
 }
 
-// Moves, each [action, prior, visits, value], the best first: that followed most often, otherwise that of the highest
-// value.
+// Sorts moves, each [action, prior, visits, value]: the most visited first or, without visits, the highest value.
 export function ordered(moves) {
   const worth = ([, prior, visits, value]) =>
     visits == null ? [value ?? 0, prior ?? 0, 0] : [visits, prior ?? 0, value ?? 0];
@@ -71,8 +69,7 @@ const compare = (a, b) => a.map((x, k) => x - b[k]).find((x) => x) ?? 0;
 export const mistakes = (entries, threshold, seat = null) =>
   entries.filter((one) => one.regret > threshold && (seat === null || one.player === seat));
 
-// Whether a mistake was punished: the player's chance had fallen by what it cost when they came to decide in
-// another turn.
+// Whether a mistake was punished: by the player's next turn their chance had fallen by at least its cost.
 export function punished(entries, turns, one) {
   const next = entries.find(
     (other) => other.ply > one.ply && other.player === one.player && turns[other.ply] > turns[one.ply],
@@ -83,9 +80,8 @@ export function punished(entries, turns, one) {
 const mean = (all) => (all.length ? sum(all) / all.length : null);
 const sum = (all) => all.reduce((total, one) => total + one, 0);
 
-// For each seat, the quality of its decisions, its luck, and its result without luck; `result`: by seat, null before
-// the end.
-export function summary(entries, seats, threshold, result, decisions) {
+// The quality of each seat's decisions, its luck, and its result without luck; `result`: by seat, null before the end.
+function summary(entries, seats, threshold, result, decisions) {
   const complete = result && entries.length === decisions;
   return Array.from({ length: seats }, (_, seat) => {
     const own = entries.filter((one) => one.player === seat && one.regret !== null && one.moves.length > 1);
@@ -122,11 +118,11 @@ function cause(chance, seat) {
 }
 
 // Names the cards drawn or dice rolled after a decision, and the players who drew or rolled them.
-export const drawn = (chance, names) =>
+export const outcomes = (chance, names) =>
   chance.map(([kind, player]) => (player < 0 ? kind : `${kind} of ${names[player]}`)).join(", ");
 
-// A small square in the colour of a seat, for the eye alone.
-export const mark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
+// A small square in the colour of a seat, which screen readers skip.
+export const seatMark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
 
 export function mistakeList(wrong, { turns, names, better, entries, here, seek }) {
   if (!wrong.length) return tag.p({ class: "label" }, "No regret is above the threshold.");
@@ -148,12 +144,12 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek }
             tag.span({ class: full ? "wrong full" : "wrong", title: full ? "punished" : "not punished" }),
             `turn ${turns[one.ply]}`,
           ),
-          mark(one.player),
+          seatMark(one.player),
           tag.span(
             { class: "what" },
             tag.b(names[one.player]),
-            `: ${brief(played)}`,
-            tag.span({ class: "better" }, `better ${brief(instead)}`),
+            `: ${shortened(played)}`,
+            tag.span({ class: "better" }, `better ${shortened(instead)}`),
           ),
           tag.b({ class: "cost-of" }, `−${percent(one.regret, 1)}`),
         ),
@@ -177,7 +173,7 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
             "aria-current": ply === here ? "true" : null,
             onclick: () => seek(ply),
           },
-          mark(players[ply]),
+          seatMark(players[ply]),
           tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
         ),
       ),
@@ -193,7 +189,7 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
 }
 
 // The luck of each player by what was drawn or rolled.
-export function luckTable(found, names) {
+function luckTable(found, names) {
   const causes = [...new Set(found.flatMap((one) => Object.keys(one.causes)))].sort();
   if (!causes.length) return null;
   const cell = (one, what) => tag.td({ class: "number" }, what in one.causes ? signed(one.causes[what]) : "–");
@@ -202,7 +198,7 @@ export function luckTable(found, names) {
       tag.th({ scope: "row" }, what),
       found.map((one) => cell(one, what)),
     );
-  const head = (one) => tag.th({ scope: "col", class: "number" }, mark(one.seat), ` ${names[one.seat]}`);
+  const head = (one) => tag.th({ scope: "col", class: "number" }, seatMark(one.seat), ` ${names[one.seat]}`);
   return scrollable(
     "luck by cause",
 
@@ -214,7 +210,7 @@ export function luckTable(found, names) {
   );
 }
 
-export function summaryTable(found, names) {
+function summaryTable(found, names) {
   const heads = [
     ["Player"],
     ["plays", "error"],
@@ -226,7 +222,7 @@ export function summaryTable(found, names) {
   ];
   const row = (one) =>
     tag.tr(
-      tag.th({ scope: "row" }, mark(one.seat), ` ${names[one.seat]}`),
+      tag.th({ scope: "row" }, seatMark(one.seat), ` ${names[one.seat]}`),
       [
         one.grade,
         percent(one.error, 2),
@@ -253,10 +249,23 @@ export function summaryTable(found, names) {
   );
 }
 
+// The tables of a whole game: the players, and their luck by cause.
+export function results(entries, { names, players, result }, threshold) {
+  const found = summary(entries, names.length, threshold, result, players.length);
+  return [summaryTable(found, names), luckTable(found, names)];
+}
+
+// A line with the regret of a decision; `more` is added to it.
+export function verdict({ regret }, threshold, more = null) {
+  const wrong = regret > threshold;
+  const said = ` ${percent(regret, 1)}${wrong ? ", a mistake" : ""}`;
+  return tag.p({ class: wrong ? "bad" : "label" }, term("regret", "regret"), said, more);
+}
+
 const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner
 
-// Rings on the drawn board around the space of the best move and of the one that was played, if that was another
-// one, and the share of the search on every space.
+// Marks spaces of the board: rings around those of the best move and of the played one, if it is another, and bars for
+// the share of the search.
 export function showMarks(board, { moves, played }, thoughts) {
   const spaceOf = (action) => moves.find((move) => move.action === action)?.space;
   const top = thoughts.length ? best(thoughts)[0] : null;

@@ -1,15 +1,14 @@
-// The memory of this browser: the studies and games that were opened here, the last one first.
+// The studies and games that this browser opened, the latest first.
 
 const KEPT = 40; // of each kind
 
 const read = () => JSON.parse(localStorage.getItem("library") ?? "{}");
 const write = (found) => localStorage.setItem("library", JSON.stringify(found));
 
-// kind: "studies" ({ id, names, when }) or "games" ({ id, start, study, when }; start: the study and decision it
-// branched off).
+// kind: "studies" or "games", each a list of { id, names, when } and more.
 export const recall = (kind) => read()[kind] ?? [];
 
-// Adds something, or what is new about it.
+// Adds an entry, or changes it.
 export function remember(kind, one) {
   const before = recall(kind).find(({ id }) => id === one.id);
   const others = recall(kind).filter(({ id }) => id !== one.id);

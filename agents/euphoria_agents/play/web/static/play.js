@@ -1,29 +1,28 @@
-// A game: to play it from the seats of this browser, or to watch it.
+// The page of a game, to play it from the seats of this browser or to watch it.
 
-import { Board, badge, place, skip, still } from "./board.js";
+import { Board, badge, rectOf, finishAnimations, motionIsOff } from "./board.js";
 import {
   button,
   call,
-  choose,
+  select,
   download,
-  fail,
+  showError,
   get,
   hidden,
   loadSymbols,
-  ONCE,
+  COMPILED_ONCE,
   post,
-  refill,
+  render,
   row,
-  say,
+  showMessage,
   sentence,
   tabList,
   tag,
-  theme,
 } from "./common.js";
 import { remember } from "./library.js";
-import { tell } from "./motion.js";
-import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
-import { cell, player, ranking, tray } from "./seats.js";
+import { animateEvents } from "./motion.js";
+import { showPopover, confirmDialog, faceOf, waysAreListed, moveRows, withSymbols, wayList } from "./moves.js";
+import { playerCell, playerDetails, ranking, ownTray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -34,8 +33,8 @@ const SPEEDS = [
   ["0.5", "steady"],
   ["0", "at once"],
 ];
-const STEP = 700; // milliseconds between the decisions of what is played again
-const ASLEEP = 60000; // milliseconds after which nothing is played again
+const STEP = 700; // milliseconds between the decisions of a replay
+const ASLEEP = 60000; // milliseconds without a view after which changes are not animated
 const LOG_LINES = 200;
 const TABS = [
   ["log", "Log"],
@@ -44,33 +43,32 @@ const TABS = [
 
 let facts = null;
 let state = null; // the last view
-let drawnView = ""; // the same as text
+let drawnView = ""; // the same, as JSON
 let seat = null; // whose view this is; null: what everybody may see
-let face = 0; // of the worker that was chosen; 0: none
-let space = ""; // a space that was clicked
-let covered = false; // the screen is being passed on
+let face = 0; // of the chosen worker; 0: none
+let space = ""; // the clicked space; empty: none
+let screenHidden = false; // while the screen is passed to another player
 let hints = null;
 let board = null;
-let table = []; // the cells of the players
-let own = null; // one's own things
+let cells = []; // the cells of the players
+let tray = null; // the player's own workers, goods and cards
 let tab = "log";
-let past = null; // a decision that is looked at again; null: the present
-let playing = 0; // the timer of what is played again
-let paced = Promise.resolve();
-let drawn = 0; // lines of the log
-let asked = ""; // which decision the moves are those of
-let seen = Date.now(); // when a view was shown last
-let drag = null; // a worker that is being moved: node, face, where it came from
+let past = null; // the number of the past decision that is shown; null: the present
+let replayTimer = 0; // 0: no replay
+let lastPaceChange = Promise.resolve();
+let linesDrawn = 0; // lines of the log that are drawn
+let scrolledFor = ""; // the decision to whose moves the panel was scrolled
+let lastSeen = Date.now(); // when the last view was shown
 let events = null; // the stream
-let news; // what the stream said while a request was under way; null: something beside the version
+let missedVersion; // sent by the stream during a request; null: something else has changed
 const underWay = new Set(); // requests
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
-const name = (k) => state.seats[k].name;
-const mine = () => seat !== null && state.decider === seat;
-const steers = () => state.host || state.mine.length > 0;
+const nameOf = (k) => state.seats[k].name;
+const isMyDecision = () => seat !== null && state.decider === seat;
+const mayControl = () => state.host || state.mine.length > 0;
 
-async function sit() {
+async function claimSeat() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!token) return;
   history.replaceState(null, "", location.pathname);
@@ -83,129 +81,132 @@ async function refresh() {
   const asked = seat;
   const found = await viewOf().catch((error) => {
     if (error.status !== 403 || seat === null) throw error;
-    [seat, state, board, own] = [null, null, null, null]; // it has been given to somebody else
+    [seat, state, board, tray] = [null, null, null, null]; // the seat has been given to somebody else
     return refresh();
   });
   if (!found) return;
-  if (asked === seat && (!state || found.version >= state.version)) show(found);
+  if (asked === seat && (!state || found.version >= state.version)) showView(found);
 }
 
-function show(found) {
+function showView(found) {
   const text = JSON.stringify(found);
-  if (text === drawnView && state) return; // what one is about to click stays in its place
+  if (text === drawnView && state) return; // so that buttons stay where the player is about to click
   drawnView = text;
   const before = state;
   if (found.version !== state?.version) {
     [space, face, hints] = ["", 0, null];
-    cancelDrag();
     at("popover").hidePopover();
   }
   state = found;
   document.body.dataset.version = found.version;
   const here = state.mine;
-  if (seat === null && here.length === 1) return take(here[0]);
-  if (here.length > 1 && ((here.includes(state.decider) && state.decider !== seat) || seat === null)) covered = true;
-  const awake = Date.now() - seen < ASLEEP;
-  seen = Date.now();
+  if (seat === null && here.length === 1) return takeSeat(here[0]);
+  if (here.length > 1 && ((here.includes(state.decider) && state.decider !== seat) || seat === null))
+    screenHidden = true;
+  const awake = Date.now() - lastSeen < ASLEEP;
+  lastSeen = Date.now();
   draw(Boolean(before) && awake && past === null ? before : null);
 }
 
-function take(next) {
-  [seat, covered, state, board, own] = [next, false, null, null, null];
-  return refresh().then(focusMoves).catch(fail);
+function takeSeat(next) {
+  [seat, screenHidden, state, board, tray] = [next, false, null, null, null];
+  return refresh().then(focusMoves).catch(showError);
 }
 
 function draw(before = null) {
   const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
-  document.title = `${mine() ? "● " : ""}Euphoria: ${headline}`;
-  refill(at("controls"), controls());
+  document.title = `${isMyDecision() ? "● " : ""}Euphoria: ${headline}`;
+  render(at("controls"), controls());
   if (past === null) drawBoard(state, before && eventsSince(before));
-  if (covered) drawCover();
+  if (screenHidden) drawCover();
   else drawMoves();
   drawLog();
 }
 
 function title(headline) {
   if (past !== null) return [`Decision ${past + 1} of ${state.decisions}, seen again`];
-  const whose = mine() ? "your decision" : state.decider === null ? "" : `${name(state.decider)} decides`;
+  const whose = isMyDecision() ? "your decision" : state.decider === null ? "" : `${nameOf(state.decider)} decides`;
   const { players, turn } = state.view;
-  const said = players[state.decider]?.active ? `Turn ${turn}` : headline; // who is on turn is said but once
+  const said = players[state.decider]?.active ? `Turn ${turn}` : headline; // which names the player on turn
   return [
     state.decider === null ? null : badge(state.decider),
     tag.span([said, whose].filter(Boolean).join(" · ")),
   ].filter(Boolean);
 }
 
-// Passing the screen on hides what is private, the board stays.
+// While the screen is passed on, private things are hidden.
 function drawCover() {
   const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
-  refill(
+  render(
     at("moves"),
-    tag.h2({ id: "question" }, `Pass the screen to ${name(next)}`),
-    button("uncover", `I am ${name(next)}`, () => take(next), { kind: "main" }),
+    tag.h2({ id: "question" }, `Pass the screen to ${nameOf(next)}`),
+    button("uncover", `I am ${nameOf(next)}`, () => takeSeat(next), { kind: "main" }),
   );
   at("uncover").focus({ preventScroll: true });
 }
 
-// Shows the board of a view; with `told`, the events that led to it, what moved is seen moving.
+// Shows the board of a view; `told`: the events that led to it, which are animated.
 function drawBoard(found, told = null) {
   const { view } = found;
   if (!board) {
     for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
-    table = view.players.map((p) => cell(facts, p.seat));
-    at("players").append(...table.map((one) => one.node));
-    at("players").style.setProperty("--seats", table.length);
-    own = seat === null ? null : tray(facts, seat, explain);
-    if (own) at("tray").append(own.node);
-    board = new Board(at("board"), { home: (k) => (k === seat ? own.hand : table[k].hand), hold, decorate });
+    cells = view.players.map((p) => playerCell(facts, p.seat));
+    at("players").append(...cells.map((one) => one.node));
+    at("players").style.setProperty("--seats", cells.length);
+    tray = seat === null ? null : ownTray(facts, seat, explain);
+    if (tray) at("tray").append(tray.node);
+    board = new Board(at("board"), {
+      home: (k) => (k === seat ? tray.hand : cells[k].hand),
+      hold: prepareWorker,
+      decorate,
+    });
   }
-  view.players.forEach((p, k) => table[k].update(view, p, state.seats[k], k === seat));
-  own?.update(covered ? open(view.players[seat]) : view.players[seat]);
+  view.players.forEach((p, k) => cells[k].update(view, p, state.seats[k], k === seat));
+  tray?.update(screenHidden ? publicPart(view.players[seat]) : view.players[seat]);
   const stars = board.show(
     found.board,
     view.players.map((p) => p.workers),
     told !== null,
   );
-  if (told) tell(told, facts, board, { item, pip, stars });
+  if (told) animateEvents(told, facts, board, { item, pip, stars });
   drawRegions();
 }
 
-// A player as everybody sees them.
-const open = (p) => ({
+// What everybody sees of a player.
+const publicPart = (p) => ({
   ...p,
   artifacts: null,
   recruits: p.recruits.filter((one) => one.active),
   dilemma: p.resolved && p.dilemma,
 });
 
-// The events between two views: those of the decisions that are new.
+// The events of the decisions made since an earlier view.
 const eventsSince = (before) => state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
-const holder = (k) => (k === seat ? own?.node : table[k]?.node);
+const holder = (k) => (k === seat ? tray?.node : cells[k]?.node);
 const item = (k, what) =>
-  holder(k)?.querySelector(`[data-item="${what}"]`) ?? table[k]?.node.querySelector(`[data-item="${what}"]`);
-const pip = (k) => table[k]?.node.querySelector(".pip.on") ?? table[k]?.node;
+  holder(k)?.querySelector(`[data-item="${what}"]`) ?? cells[k]?.node.querySelector(`[data-item="${what}"]`);
+const pip = (k) => cells[k]?.node.querySelector(".pip.on") ?? cells[k]?.node;
 
-// Prepares the frame of a worker in a hand: your own workers can be chosen and moved.
-function hold(node, k, shown) {
+// Prepares the frame of a worker in a hand; the player's own workers can be chosen.
+function prepareWorker(node, k, shown) {
   node.style.order = shown;
   node.dataset.face = shown;
   if (k !== seat) return;
-  if (!node.onpointerdown) node.onpointerdown = beginDrag;
   Object.assign(node, { tabIndex: 0, role: "button", onclick: () => chooseFace(shown) });
   node.setAttribute("role", "button");
   node.setAttribute("aria-pressed", String(face === shown));
   node.setAttribute("aria-label", `a worker of yours: ${shown}`);
 }
 
-// The moves that fit the worker that was chosen.
-const fitting = () =>
+// The moves with the chosen worker, and those without a worker.
+const fittingMoves = () =>
   state.moves.filter((move) => !face || !move.notation.startsWith("place ") || faceOf(move) === face);
 
-// Makes the spaces of a drawing buttons where there is something to do, and things with words where there is not.
+// Makes the spaces of a drawing buttons; those with legal moves can be reached by Tab, and are marked.
 function decorate(drawing) {
-  const moves = past === null && mine() && !covered ? fitting() : [];
+  const moves = past === null && isMyDecision() && !screenHidden ? fittingMoves() : [];
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
@@ -220,23 +221,23 @@ function decorate(drawing) {
   }
 }
 
-// Brings the looks of the page up to date with the choices made on it.
-function mend() {
+// Marks the spaces and workers again after a choice.
+function updateMarks() {
   if (board?.svg) decorate(board.svg);
-  for (const node of own?.hand.children ?? []) {
+  for (const node of tray?.hand.children ?? []) {
     node.setAttribute("aria-pressed", String(face === Number(node.dataset.face)));
   }
 }
 
-// On a narrow page the board is wider than the window: these lead to its parts, with a mark where there are moves.
+// Buttons that scroll to the regions of the board where it is wider than the window, with a dot where there are moves.
 function drawRegions() {
-  const moves = new Set(mine() ? state.moves.map((move) => move.space) : []);
+  const moves = new Set(isMyDecision() ? state.moves.map((move) => move.space) : []);
   const parts = [...board.svg.querySelectorAll(".region")].map((node) => [
     node.dataset.region,
     node.getAttribute("aria-label"),
     node,
   ]);
-  refill(
+  render(
     at("regions"),
     parts.map(([id, label, node]) =>
       button(
@@ -247,7 +248,7 @@ function drawRegions() {
           [...node.querySelectorAll(".space")].some((one) => moves.has(one.dataset.space)) &&
             tag.i({ class: "dot", title: "moves here" }),
         ],
-        () => node.scrollIntoView({ behavior: still() ? "auto" : "smooth", block: "nearest", inline: "center" }),
+        () => node.scrollIntoView({ behavior: motionIsOff() ? "auto" : "smooth", block: "nearest", inline: "center" }),
         { kind: id },
       ),
     ),
@@ -257,39 +258,38 @@ function drawRegions() {
 function drawLog() {
   const log = at("log");
   const first = state.log_from;
-  if (drawn < first || drawn > first + state.log.length || covered) log.replaceChildren();
-  if (!log.children.length) drawn = first;
+  if (linesDrawn < first || linesDrawn > first + state.log.length || screenHidden) log.replaceChildren();
+  if (!log.children.length) linesDrawn = first;
   const since = lastOwn();
-  const told = covered ? [] : state.log.slice(drawn - first);
+  const told = screenHidden ? [] : state.log.slice(linesDrawn - first);
   log.append(
     ...told.map((line, k) => {
-      const decision = drawn + k;
+      const decision = linesDrawn + k;
       const by = state.made[decision - first];
-      return tag.li({ class: `seat${by}`, "data-decision": decision }, badge(by), tag.span(symbols(line)));
+      return tag.li({ class: `seat${by}`, "data-decision": decision }, badge(by), tag.span(withSymbols(line)));
     }),
   );
-  drawn = first + (covered ? 0 : state.log.length);
+  linesDrawn = first + (screenHidden ? 0 : state.log.length);
   while (log.children.length > LOG_LINES) log.firstChild.remove();
   for (const line of log.children) line.classList.toggle("new", seat !== null && Number(line.dataset.decision) > since);
   at("log-box").scrollTop = log.scrollHeight;
-  refill(at("tabs"), tabs(since));
+  render(at("tabs"), tabs(since));
   at("log-box").hidden = tab !== "log";
   at("cards-box").hidden = tab !== "cards";
-  if (covered) at("cards-box").replaceChildren();
+  if (screenHidden) at("cards-box").replaceChildren();
   else if (tab === "cards") {
-    refill(
+    render(
       at("cards-box"),
-      state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat)),
+      state.view.players.map((p) => playerDetails(facts, state.view, p, state.seats[p.seat], seat)),
     );
   }
 }
 
-// The last decision of one's own; -1 if there is none among the lines.
+// The player's last decision; -1 if the log does not have it.
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
 
 function tabs(since) {
   const missed = state.decisions - 1 - since;
-  const why = state.practice && !state.over && state.made.some((k) => state.seats[k].spec !== null);
   return [
     tabList(
       "what happened, cards",
@@ -304,28 +304,27 @@ function tabs(since) {
     button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
       off: missed < 1 || past !== null,
     }),
-    why && button("why", "Why?", reasons, { label: "Why did they do that?" }),
   ];
 }
 
 function controls() {
   const agents = !state.over && state.seats.some((one) => one.spec);
   return [
-    steers() &&
+    mayControl() &&
       agents &&
-      choose("pace", "speed of the agents", SPEEDS, state.pace === null ? "" : String(state.pace), setPace),
-    steers() &&
+      select("pace", "speed of the agents", SPEEDS, state.pace === null ? "" : String(state.pace), setPace),
+    mayControl() &&
       agents &&
       state.pace === null &&
-      button("step", "Step", () => act("step"), { off: !state.waits_for_agent }),
-    seat !== null && !state.over && button("hint", "Hint", hint, { off: !mine() || covered }),
+      button("step", "Step", () => postAction("step"), { off: !state.waits_for_agent }),
+    seat !== null && !state.over && button("hint", "Hint", hint, { off: !isMyDecision() || screenHidden }),
     seat !== null && (!state.over || state.can_undo) && button("undo", "Take back", undo, { off: !state.can_undo }),
     button("drawer", "Moves", () => document.body.classList.toggle("closed")),
-    button("menu", "Menu", (event) => beside(at("popover"), place(event.currentTarget), menu())),
+    button("menu", "Menu", (event) => showPopover(at("popover"), rectOf(event.currentTarget), menuItems())),
   ];
 }
 
-function menu() {
+function menuItems() {
   const close = (work) => () => {
     at("popover").hidePopover();
     work();
@@ -338,17 +337,16 @@ function menu() {
         button(
           "look",
           "Look back",
-          close(() => look(state.decisions - 1)),
+          close(() => showPast(state.decisions - 1)),
         ),
       (state.over || state.practice) && [
-        button("record", "Save the record", close(save)),
-        button("study", "Study this game", close(study)),
+        button("record", "Save the record", close(saveRecord)),
+        button("study", "Study this game", close(openStudy)),
       ],
-      seat !== null && !state.over && button("leave", "Hand over my seat", close(leave)),
-      button("theme", "Light or dark", close(theme)),
-      button("keys", "Keys", close(keys)),
+      seat !== null && !state.over && button("leave", "Hand over my seat", close(handOverSeat)),
+      button("keys", "Keys", close(showKeys)),
       tag.a({ href: "/help", class: "button" }, "How to play"),
-      state.host && state.over && button("delete", "Delete this game", close(remove)),
+      state.host && state.over && button("delete", "Delete this game", close(deleteGame)),
     ),
   ];
 }
@@ -359,14 +357,14 @@ const KEYS = [
   ["Space, Enter", "plays the chosen move"],
   ["H", "hint"],
   ["U", "takes back"],
-  ["Esc", "puts a worker back"],
+  ["Esc", "shows all moves again"],
   ["?", "this list"],
 ];
 
-function keys() {
-  beside(
+function showKeys() {
+  showPopover(
     at("popover"),
-    place(at("menu")),
+    rectOf(at("menu")),
     tag.h3("Keys"),
     tag.dl(
       { class: "keys" },
@@ -376,20 +374,20 @@ function keys() {
 }
 
 function drawMoves() {
-  refill(at("moves"), panel());
-  if (asked !== `${state.version} ${past}`) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
-  asked = `${state.version} ${past}`;
+  render(at("moves"), panel());
+  if (scrolledFor !== `${state.version} ${past}`) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
+  scrolledFor = `${state.version} ${past}`;
 }
 
 function panel() {
-  if (past !== null) return transport();
-  const head = tag.h2({ id: "question" }, state.over ? result() : question());
+  if (past !== null) return playbackControls();
+  const head = tag.h2({ id: "question" }, state.over ? resultText() : question());
   const invitations = links
     .filter((one) => state.seats[one.seat].spec === null)
     .map((one) =>
       tag.label(
         { class: "invitation" },
-        `Link for ${name(one.seat)} `,
+        `Link for ${nameOf(one.seat)} `,
         tag.input({
           id: `link-${one.seat}`,
           readonly: true,
@@ -398,14 +396,15 @@ function panel() {
         }),
       ),
     );
-  if (!mine()) return [trouble(), head, state.over ? outcome() : tag.p({ class: "label" }, waiting()), invitations];
-  const shown = fitting().filter((move) => !space || move.space === space);
+  if (!isMyDecision())
+    return [trouble(), head, state.over ? outcome() : tag.p({ class: "label" }, waiting()), invitations];
+  const shown = fittingMoves().filter((move) => !space || move.space === space);
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
   return [
     trouble(),
     head,
-    state.view.offer && tag.p({ class: "label" }, symbols(state.view.offer)),
+    state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.p({ class: "advice" }, "Advice: ", advice.text),
     narrowed &&
       button("all", `All ${state.moves.length} moves`, () => {
@@ -413,9 +412,8 @@ function panel() {
         showChoice();
       }),
     tag.div(
-      { class: "groups", onkeydown: walk },
-      state.ways.length > 0 && ways(state, send),
-      !listed(state) && rows(facts, state, { hints, shown, play, trade, seat }),
+      { class: "groups", onkeydown: walkMoves },
+      waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat }),
     ),
     invitations,
   ];
@@ -423,13 +421,13 @@ function panel() {
 
 // The question, without the "You:" of "You: choose a recruit" for the player who is asked.
 function question() {
-  return mine() ? sentence(state.question.slice("You: ".length)) : state.question;
+  return isMyDecision() ? sentence(state.question.slice("You: ".length)) : state.question;
 }
 
 function waiting() {
-  if (state.prepares) return `The agent ${state.prepares} is being prepared; ${ONCE}.`;
-  if (state.waits_for_agent) return `${name(state.decider)} thinks.`;
-  return seat === null ? "You are watching." : `${name(state.decider)} decides.`;
+  if (state.prepares) return `The agent ${state.prepares} is being prepared; ${COMPILED_ONCE}.`;
+  if (state.waits_for_agent) return `${nameOf(state.decider)} thinks.`;
+  return seat === null ? "You are watching." : `${nameOf(state.decider)} decides.`;
 }
 
 function trouble() {
@@ -437,20 +435,20 @@ function trouble() {
   return tag.div(
     { class: "trouble", role: "alert" },
     tag.p(`The game waits: ${state.trouble}`),
-    steers() &&
+    mayControl() &&
       row(
-        button("retry", "Try again", () => act("retry")),
+        button("retry", "Try again", () => postAction("retry")),
         state.waits_for_agent &&
           facts.agents.map((spec) =>
-            button(`give-${spec}`, `Let ${spec} play on`, () => act("seats", { seat: state.decider, spec })),
+            button(`give-${spec}`, `Let ${spec} play on`, () => postAction("seats", { seat: state.decider, spec })),
           ),
         state.waits_for_agent && state.host && button("invite", "Let a person play on", invite),
       ),
   );
 }
 
-// Arrow keys walk through the moves.
-function walk(event) {
+// Moves the focus through the moves, by arrow keys.
+function walkMoves(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
   const all = [...at("moves").querySelectorAll("button.move")];
@@ -460,32 +458,33 @@ function walk(event) {
 
 function showChoice() {
   drawMoves();
-  mend();
+  updateMarks();
 }
 
 function chooseFace(next) {
-  if (!mine() || covered || past !== null) return;
+  if (!isMyDecision() || screenHidden || past !== null) return;
   const placeable = state.moves.some((move) => move.notation.startsWith(`place ${next} `));
   [face, space] = [face === next || !placeable ? 0 : next, ""];
   showChoice();
 }
 
-// A space was clicked, or a worker dropped on it: one move is played at once, of several one is chosen beside it.
-function enter(node) {
+// Plays the only move of a clicked space, or offers its moves beside it.
+function clickSpace(node) {
   const { space: wanted } = node.dataset;
-  const moves = past === null && mine() && !covered ? fitting().filter((move) => move.space === wanted) : [];
+  const moves =
+    past === null && isMyDecision() && !screenHidden ? fittingMoves().filter((move) => move.space === wanted) : [];
   if (moves.length === 1) return play(moves[0]);
-  if (!moves.length) return describe(node);
-  beside(
+  if (!moves.length) return describeSpace(node);
+  showPopover(
     at("popover"),
-    place(node),
+    rectOf(node),
     tag.h3(node.getAttribute("aria-label").split(":")[0]),
     tag.div(
       { class: "groups" },
-      rows(facts, state, {
+      moveRows(facts, state, {
+        seat,
         hints,
         shown: moves,
-        seat,
         play: (move) => {
           at("popover").hidePopover();
           play(move);
@@ -496,7 +495,7 @@ function enter(node) {
   at("popover").querySelector("button").focus({ preventScroll: true });
 }
 
-function describe(node) {
+function describeSpace(node) {
   const { space: wanted } = node.dataset;
   const tile = state.view.markets[wanted]?.tile;
   const known = tile ? facts.tiles[tile] : facts.spaces[wanted];
@@ -504,38 +503,26 @@ function describe(node) {
 }
 
 function explain(node, head, words) {
-  beside(at("popover"), place(node), tag.h3(head), tag.p(words));
+  showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
 }
 
-function trade(move) {
-  beside(
-    at("popover"),
-    place(at("moves")),
-    tag.h3(move.text),
-    offer(facts, state, move, seat, (moves) => {
-      at("popover").hidePopover();
-      send(moves);
-    }),
-  );
-}
-
-function result() {
+function resultText() {
   const winner = state.view.players.find((p) => p.rank === 1);
   if (state.view.headline.startsWith("cut off")) return "The game was cut off.";
-  return winner.seat === seat ? "You have won." : `${name(winner.seat)} has won.`;
+  return winner.seat === seat ? "You have won." : `${nameOf(winner.seat)} has won.`;
 }
 
 const outcome = () => [
   ranking(state.view, state.seats, state.stars),
   row(
-    steers() && button("rematch", "Rematch", rematch, { kind: "main" }),
-    button("study-now", "Study", study),
-    button("look-back", "Watch it again", () => look(0, true)),
+    mayControl() && button("rematch", "Rematch", rematch, { kind: "main" }),
+    button("study-now", "Study", openStudy),
+    button("look-back", "Watch it again", () => showPast(0, true)),
   ),
 ];
 
 const rematch = () =>
-  guarded("rematch", async () => {
+  once("rematch", async () => {
     const seats = state.seats.map(({ name: called, spec }, k) => ({
       name: called,
       spec,
@@ -546,8 +533,8 @@ const rematch = () =>
     location.href = `/play/${made.id}`;
   });
 
-// Looks at the game as it was before a decision; `on`: goes on from there.
-async function look(decision, on = false) {
+// Shows the game before a decision; `on`: and replays it from there.
+async function showPast(decision, on = false) {
   stop();
   if (decision >= state.decisions) {
     past = null;
@@ -556,32 +543,32 @@ async function look(decision, on = false) {
   const found = await viewOf(`&decision=${decision}`);
   const next = past !== null && decision === past + 1;
   past = decision;
-  if (on) playing = setTimeout(() => look(decision + 1, true).catch(fail), STEP);
+  if (on) replayTimer = setTimeout(() => showPast(decision + 1, true).catch(showError), STEP);
   at("headline").replaceChildren(...title(""));
   drawBoard(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
   drawMoves();
 }
 
 function stop() {
-  clearTimeout(playing);
-  playing = 0;
+  clearTimeout(replayTimer);
+  replayTimer = 0;
 }
 
-function halt() {
+function pause() {
   stop();
   drawMoves();
 }
 
-const replay = () => look(Math.max(0, lastOwn()), true).catch(fail);
+const replay = () => showPast(Math.max(0, lastOwn()), true).catch(showError);
 
-function transport() {
-  const go = (decision, on) => () => look(Math.max(0, decision), on).catch(fail);
+function playbackControls() {
+  const go = (decision, on) => () => showPast(Math.max(0, decision), on).catch(showError);
   return [
     tag.h2({ id: "question" }, "What has been"),
     tag.div(
       { class: "row transport" },
       button("earlier", "◀", go(past - 1), { label: "one decision back" }),
-      button("pause", playing ? "Pause" : "Play", () => (playing ? halt() : go(past + 1, true)())),
+      button("pause", replayTimer ? "Pause" : "Play", () => (replayTimer ? pause() : go(past + 1, true)())),
       button("later", "▶", go(past + 1), { label: "one decision on" }),
       button("present", "Now", go(Infinity), { kind: "main" }),
     ),
@@ -592,97 +579,56 @@ function transport() {
       min: 0,
       max: state.decisions,
       value: past,
-      oninput: (event) => look(Number(event.target.value)).catch(fail),
+      oninput: (event) => showPast(Number(event.target.value)).catch(showError),
     }),
-    tag.p({ class: "label" }, symbols(state.log[past - state.log_from] ?? "")),
+    tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
   ];
 }
 
-function beginDrag(event) {
-  if (!mine() || covered || past !== null || event.button) return;
-  const shown = Number(event.currentTarget.dataset.face);
-  if (!state.moves.some((move) => move.notation.startsWith(`place ${shown} `))) return;
-  drag = { node: event.currentTarget, face: shown, x: event.clientX, y: event.clientY, begun: false };
-  event.currentTarget.setPointerCapture(event.pointerId);
-}
-
-function moveDrag(event) {
-  if (!drag) return;
-  const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
-  if (!drag.begun && Math.hypot(dx, dy) < 6) return;
-  if (!drag.begun && face !== drag.face) chooseFace(drag.face);
-  drag.begun = true;
-  document.body.classList.add("dragging");
-  drag.node.classList.add("dragged");
-  drag.node.style.translate = `${dx}px ${dy}px`;
-}
-
-function endDrag(event) {
-  if (!drag) return;
-  const { begun } = drag;
-  const [under] = document
-    .elementsFromPoint(event.clientX, event.clientY)
-    .map((node) => node.closest(".space.can"))
-    .filter(Boolean);
-  cancelDrag();
-  if (!begun) return;
-  addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
-  setTimeout(() => dispatchEvent(new Event("click")), 0); // so that the next real click counts
-  if (under) enter(under);
-}
-
-function cancelDrag() {
-  if (!drag) return;
-  drag.node.style.translate = "";
-  document.body.classList.remove("dragging");
-  drag.node.classList.remove("dragged");
-  drag = null;
-}
-
-// The same request once more, such as a double click, counts once.
-async function guarded(what, work) {
+// Runs a request unless the same one is under way, such as after a double click.
+async function once(what, work) {
   if (underWay.has(what)) return;
   underWay.add(what);
   try {
     await work();
-    say("");
+    showMessage("");
   } catch (error) {
-    fail(error);
-    drawnView = ""; // draws the choice that was refused again
-    if (error.status) await refresh().catch(fail);
+    showError(error);
+    drawnView = ""; // so that the refused choice is drawn again
+    if (error.status) await refresh().catch(showError);
   } finally {
     underWay.delete(what);
-    if (news !== undefined && news !== state?.version) refresh().catch(fail);
-    news = undefined;
+    if (missedVersion !== undefined && missedVersion !== state?.version) refresh().catch(showError);
+    missedVersion = undefined;
   }
 }
 
-const act = (what, body = {}) =>
-  guarded(what, async () => {
+const postAction = (what, body = {}) =>
+  once(what, async () => {
     await post(`${api}/${what}`, body);
     await refresh();
   });
 
-// The last speed that was chosen is the one that counts.
+// Sends the speeds one after the other, so that the last one counts.
 function setPace(value) {
-  paced = paced.then(() => act("pace", { pace: value === "" ? null : Number(value) }));
+  lastPaceChange = lastPaceChange.then(() => postAction("pace", { pace: value === "" ? null : Number(value) }));
 }
 
 const play = (move) => send([move.action]);
 
-// Plays moves one after the other, in one request.
+// Plays several moves in one request.
 const send = ([action, ...then]) =>
-  guarded("play", async () => {
-    show(await post(`${api}/moves`, { seat, version: state.version, action, ...(then.length ? { then } : {}) }));
-    if (!covered) focusMoves();
+  once("play", async () => {
+    showView(await post(`${api}/moves`, { seat, version: state.version, action, ...(then.length ? { then } : {}) }));
+    if (!screenHidden) focusMoves();
   });
 
 const focusMoves = () => at("moves").focus({ preventScroll: true });
 
-const undo = () => guarded("undo", async () => show(await post(`${api}/undo`, { seat, version: state.version })));
+const undo = () => once("undo", async () => showView(await post(`${api}/undo`, { seat, version: state.version })));
 
 const hint = () =>
-  guarded("hint", async () => {
+  once("hint", async () => {
     const version = state.version;
     const found = await post(`${api}/hint`, { seat, version });
     if (state.version !== version) return;
@@ -695,35 +641,10 @@ const hint = () =>
 const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
 const best = ({ moves }) => moves.reduce((most, one) => (worth(one) > worth(most) ? one : most));
 
-// In practice games agents say what they thought of their last decision.
-const reasons = () =>
-  guarded("why", async () => {
-    const decision = state.log_from + state.made.findLastIndex((k) => state.seats[k].spec !== null);
-    const found = await get(`${api}/why?decision=${decision}`);
-    const first = [...found.moves].sort((a, b) => worth(b) - worth(a)).slice(0, 4);
-    const share = (one) =>
-      one.value != null
-        ? `${Math.round(100 * one.value)} % to win`
-        : one.prior != null
-          ? `${Math.round(100 * one.prior)} %`
-          : "";
-    beside(
-      at("popover"),
-      place(at("why")),
-      tag.h3(`${name(found.seat)} thought`),
-      tag.ol(
-        { class: "thoughts" },
-        first.map((one) =>
-          tag.li({ class: one.action === found.action ? "best" : "" }, found.texts[one.action], " ", tag.b(share(one))),
-        ),
-      ),
-    );
-  });
-
-const leave = () =>
-  guarded("leave", async () => {
+const handOverSeat = () =>
+  once("leave", async () => {
     if (
-      !(await confirmed(
+      !(await confirmDialog(
         "Let the computer play on in your seat, to the end? To go on another time, just close this page.",
         "Hand over",
       ))
@@ -734,51 +655,51 @@ const leave = () =>
     await refresh();
   });
 
-// Gives the seat of an agent to whoever gets its link.
+// Makes a link to the seat of an agent.
 const invite = () =>
-  guarded("invite", async () => {
+  once("invite", async () => {
     links.push(...(await post(`${api}/seats`, { seat: state.decider, spec: null })).links);
     sessionStorage.setItem(`links ${game}`, JSON.stringify(links));
     await refresh();
   });
 
-const save = () => guarded("save", async () => download(`${game}.record`, (await get(`${api}/record`)).record));
+const saveRecord = () => once("save", async () => download(`${game}.record`, (await get(`${api}/record`)).record));
 
-const study = () =>
-  guarded("study", async () => {
+const openStudy = () =>
+  once("study", async () => {
     const { id } = await post("/api/studies", { game });
     remember("games", { id: game, study: id });
     location.href = `/study/${id}`;
   });
 
-const remove = () =>
-  guarded("remove", async () => {
-    if (!(await confirmed("Delete this game for everybody?", "Delete"))) return;
+const deleteGame = () =>
+  once("remove", async () => {
+    if (!(await confirmDialog("Delete this game for everybody?", "Delete"))) return;
     await call("DELETE", api);
     location.href = "/";
   });
 
-// The stream says only that something is new.
+// The stream sends only that something has changed.
 function listen() {
   events = new EventSource(`${api}/events`);
   let lost = false;
   const told = (version) => {
-    if (lost) say("");
+    if (lost) showMessage("");
     lost = false;
     if (underWay.has("play") || underWay.has("undo"))
-      news = version; // its answer may be newer
-    else if (version !== state?.version) refresh().catch(fail);
+      missedVersion = version; // the answer to the request may be newer
+    else if (version !== state?.version) refresh().catch(showError);
   };
   events.onmessage = ({ data }) => told(Number(data));
-  events.addEventListener("same", () => told(null)); // something else is new, such as the speed
+  events.addEventListener("same", () => told(null)); // something else has changed, such as the speed
   events.onerror = () => {
     lost = true;
-    say("The server cannot be reached; this page tries again.");
+    showMessage("The server cannot be reached; this page tries again.");
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
   };
 }
 
-function press(event) {
+function handleKey(event) {
   const typing =
     /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
   if (typing || !state || document.querySelector("dialog[open]")) return;
@@ -787,11 +708,10 @@ function press(event) {
   const chosen = all[Number(key) - 1];
   const space_ = event.target.closest?.(".space, .held");
   if (key >= "1" && key <= "9" && chosen) chosen.click();
-  else if ((key === "h" || key === "H") && mine() && !covered) hint();
+  else if ((key === "h" || key === "H") && isMyDecision() && !screenHidden) hint();
   else if ((key === "u" || key === "U") && state.can_undo) undo();
-  else if (key === "?") keys();
-  else if (key === "Escape" && (face || space || drag)) {
-    cancelDrag();
+  else if (key === "?") showKeys();
+  else if (key === "Escape" && (face || space)) {
     [face, space] = [0, ""];
     showChoice();
   } else if ((key === " " || key === "Enter") && space_)
@@ -808,28 +728,25 @@ function press(event) {
   event.preventDefault();
 }
 
-function wire() {
+function addListeners() {
   at("board").addEventListener("click", (event) => {
     const node = event.target.closest(".space");
     const worker = event.target.closest(".die");
     const under = node ?? (worker && board.space(worker.dataset.space));
-    if (under) enter(under);
+    if (under) clickSpace(under);
   });
-  at("moves").addEventListener("keydown", (event) => event.target === at("moves") && walk(event));
-  addEventListener("keydown", press);
-  addEventListener("pointerdown", skip, { capture: true });
-  addEventListener("pointermove", moveDrag);
-  addEventListener("pointerup", endDrag);
-  for (const lost of ["pointercancel", "resize", "blur"]) addEventListener(lost, cancelDrag);
-  document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(fail));
+  at("moves").addEventListener("keydown", (event) => event.target === at("moves") && walkMoves(event));
+  addEventListener("keydown", handleKey);
+  addEventListener("pointerdown", finishAnimations, { capture: true });
+  document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(showError));
 }
 
 try {
-  await Promise.all([sit(), loadSymbols(), get("/api/facts").then((found) => (facts = found))]);
-  wire();
+  await Promise.all([claimSeat(), loadSymbols(), get("/api/facts").then((found) => (facts = found))]);
+  addListeners();
   await refresh();
   listen();
 } catch (error) {
-  fail(error);
+  showError(error);
   at("headline").textContent = "No game";
 }

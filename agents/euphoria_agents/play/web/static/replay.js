@@ -1,23 +1,21 @@
-// A recorded game in a page of its own: what euphoria replay --html wrote stands in the page, and no server is asked.
+// The page of a recorded game that `euphoria replay --html` writes. Its data is in the page; it needs no server.
 
 import { Board } from "./board.js";
-import { button, refill, tabList, tag } from "./elements.js";
+import { render, tabList, tag } from "./elements.js";
 import {
   addTerms,
-  brief,
-  luckTable,
-  mark,
+  shortened,
+  seatMark,
   mistakeList,
   mistakes,
   moveList,
-  percent,
+  results,
   showMarks,
-  summary,
-  summaryTable,
-  term,
+  verdict,
 } from "./judgement.js";
 import { chart } from "./chart.js";
-import { cell, drawView } from "./seats.js";
+import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
+import { playerCell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
@@ -27,23 +25,15 @@ const TABS = {
   all: "Moves",
   ...(data.entries.length ? { wrong: `Mistakes (${wrong.length})`, result: "Result" } : {}),
 };
-let here = Math.max(0, Math.min(total, Number(location.hash.slice(1)) || 0));
-let lines = []; // of the drawing that is shown
-let drawn = -1; // its decision
-const cells = data.names.map((_, k) => cell(data.facts, k));
+let here = Math.max(0, Math.min(total, plyOfAddress()));
+const cells = data.names.map((_, k) => playerCell(data.facts, k));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
-// The drawing of a decision, and what is known of the players: the changes since the beginning, or since the one
-// that is shown.
+// The drawing at a decision, and the players as the viewer knows them.
 function frame(ply) {
-  if (drawn > ply) [drawn, lines] = [-1, []];
-  while (drawn < ply) {
-    drawn += 1;
-    for (const [start, gone, put] of data.frames[drawn]) lines.splice(start, gone, ...put);
-  }
-  const texts = lines.map((line) => data.pieces[line]);
-  const end = texts.indexOf("</svg>") + 1;
-  return [texts.slice(0, end).join("\n"), JSON.parse(texts.slice(end).join(""))];
+  const lines = data.frames[ply].map((line) => data.pieces[line]);
+  const end = lines.indexOf("</svg>") + 1;
+  return [lines.slice(0, end).join("\n"), JSON.parse(lines.slice(end).join(""))];
 }
 
 function drawBoard(moving) {
@@ -59,41 +49,31 @@ function go(ply) {
   draw(Math.abs(here - before) === 1);
 }
 
-const to = (id, text, label, ply) => button(id, text, () => go(ply), { off: ply === undefined || ply === here, label });
-
 function steering() {
   const turn = data.turns[here];
   const next = data.turns.findIndex((one) => one > turn);
+  const to = stepTo(here, go);
   return [
-    to("first", "⇤", "to the beginning", 0),
-    to("back", "←", "back", Math.max(0, here - 1)),
-    to("forward", "→", "forward", Math.min(total, here + 1)),
-    to("last", "⇥", "to the end", total),
+    stepButtons(here, total, go),
     to("turn", "Next turn", null, next < 0 ? total : next),
     data.entries.length > 0 &&
       to("mistake", "Next mistake", null, wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
   ];
 }
 
-function now() {
+function decisionPanel() {
   const who =
     here < total
-      ? [mark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
+      ? [seatMark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
       : [data.result ? "The end" : "The record ends here"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
-  const costly = entry?.regret > data.mistake;
   return [
     tag.h2({ id: "question" }, who),
     here > 0 && tag.p({ class: "label" }, "Before: ", data.log[here - 1]),
     here < total && tag.p("Now: ", data.log[here]),
-    entry &&
-      tag.p(
-        { class: costly ? "bad" : "label" },
-        term("regret", "regret"),
-        ` ${percent(entry.regret, 1)}${costly ? ", a mistake" : ""}`,
-      ),
-    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, brief(better))),
+    entry && verdict(entry, data.mistake),
+    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, shortened(better))),
   ];
 }
 
@@ -101,19 +81,18 @@ function shownTab() {
   const story = { ...data, here, seek: go };
   if (tab === "all") return moveList(story, wrong);
   if (tab === "wrong") return mistakeList(wrong, story);
-  const found = summary(data.entries, data.names.length, data.mistake, data.result, total);
-  return [summaryTable(found, data.names), luckTable(found, data.names)];
+  return results(data.entries, data, data.mistake);
 }
 
 function draw(moving = false) {
-  const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // the winner's eyes
+  const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // as the winner saw it
   const eyes = Number.isInteger(data.seat) ? data.seat : fixed;
   const width = Math.max(300, document.getElementById("course").clientWidth - 24);
-  const fill = (id, ...inside) => refill(document.getElementById(id), ...inside);
+  const fill = (id, ...inside) => render(document.getElementById(id), ...inside);
   fill("course", chart({ game: data, entries: data.entries, eyes, wrong, here, width, seek: go }));
   fill("steer", steering());
   drawBoard(moving);
-  fill("moves", now());
+  fill("moves", decisionPanel());
   const turn = (key) => {
     tab = key;
     draw();
@@ -126,14 +105,14 @@ function draw(moving = false) {
   document.querySelector("#shown-tab [aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
-const seen =
+const viewerText =
   data.seat === "movers"
     ? "each decision as its player saw it"
     : data.seat === "everybody"
       ? "as everybody saw it"
       : `as ${data.names[data.seat]} saw it`;
 document.body.append(
-  tag.header({ class: "top" }, tag.h1(`Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, seen)),
+  tag.header({ class: "top" }, tag.h1(`Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, viewerText)),
   tag.main(
     { class: "study" },
     tag.section({ id: "course", "aria-label": "the course of the game" }),
@@ -165,18 +144,5 @@ const board = new Board(document.getElementById("board"), {
   decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()),
 });
 addTerms();
-document.addEventListener("keydown", (event) => {
-  const to = { ArrowLeft: here - 1, ArrowRight: here + 1, PageUp: here - 10, PageDown: here + 10, Home: 0, End: total }[
-    event.key
-  ];
-  if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  go(to);
-});
-addEventListener("hashchange", () => go(Number(location.hash.slice(1)) || 0));
-let wide = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth !== wide) draw();
-  wide = innerWidth;
-});
+listen({ here: () => here, go, draw });
 draw();

@@ -1,25 +1,25 @@
-// The players in a row above the board, one's own things below it, and what their cards say.
+// The players above the board, the player's own things below it, and the texts of cards.
 
 import { STARS, badge } from "./board.js";
-import { hidden, icon, many, refill, svg, tag } from "./elements.js";
+import { hidden, icon, plural, render, svg, tag } from "./elements.js";
 
 const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
 const shape = (id, kind = "icon") =>
   svg("svg", { class: kind, viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("use", { href: `#icon-${id}` }));
-const set = (node, text) => node.textContent !== text && (node.textContent = text);
-const filled = (counts) => Object.entries(counts ?? {}).filter(([, n]) => n);
+const setText = (node, text) => node.textContent !== text && (node.textContent = text);
+const nonZero = (counts) => Object.entries(counts ?? {}).filter(([, n]) => n);
 
-// The knowledge check, as it would be with the workers in hand.
-const check = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
+// The sum that the knowledge check compares: knowledge and available workers.
+const checkSum = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
 
-// A cell whose parts stay, so that nothing is laid out again; `update` brings it up to date.
-function number(kind, label, sign = shape(kind)) {
+// A number with a symbol; `update(n)` changes its text alone, so that the page is not laid out again.
+function counter(kind, label, sign = shape(kind)) {
   const text = tag.span("0");
   const node = tag.span({ class: "count", "data-item": kind, title: label }, sign, hidden(`${label} `), text);
   return {
     node,
     update: (n) => {
-      set(text, String(n));
+      setText(text, String(n));
       node.classList.toggle("none", !n);
     },
   };
@@ -41,17 +41,17 @@ function pips() {
   };
 }
 
-// A player in the row; `mine`: whose dice and goods lie in the tray.
-export function cell(facts, seat) {
+// A player above the board; `mine`: the viewer, whose dice and goods are in the tray.
+export function playerCell(facts, seat) {
   const [name, spec, note, out] = ["b", "span", "span", "span"].map((one) => tag[one]());
   [spec.className, note.className, out.className] = ["spec", "note", "out"];
   const stars = pips();
   const marks = {
-    check: number("check", "sum of the knowledge check", "Σ"),
-    knowledge: number("knowledge", "knowledge"),
-    morale: number("morale", "morale"),
+    check: counter("check", "sum of the knowledge check", "Σ"),
+    knowledge: counter("knowledge", "knowledge"),
+    morale: counter("morale", "morale"),
   };
-  const goods = [...facts.goods, "artifact"].map((item) => [item, number(item, item)]);
+  const goods = [...facts.goods, "artifact"].map((item) => [item, counter(item, item)]);
   const hand = tag.span({ class: "hand", "data-seat": seat });
   const node = tag.article(
     { class: `cell seat${seat}`, id: `player-${seat}` },
@@ -66,14 +66,14 @@ export function cell(facts, seat) {
   const update = (view, p, who, mine) => {
     const placed = STARS - p.stars;
     const left = view.stars_to_win - placed;
-    set(name, who.name);
-    set(spec, who.spec && who.spec !== who.name ? who.spec : "");
-    set(note, p.rank ? `rank ${p.rank}` : left === 1 ? "1 star from winning" : "");
-    set(out, mine ? "" : p.on_board ? `+${p.on_board}` : "");
+    setText(name, who.name);
+    setText(spec, who.spec && who.spec !== who.name ? who.spec : "");
+    setText(note, p.rank ? `rank ${p.rank}` : left === 1 ? "1 star from winning" : "");
+    setText(out, mine ? "" : p.on_board ? `+${p.on_board}` : "");
     out.title = `${p.on_board} on the board`;
     stars.update(placed, view.stars_to_win, p.seat);
-    marks.check.update(`${check(p)}/${KNOWLEDGE_LIMIT}`);
-    marks.check.node.classList.toggle("near", check(p) >= KNOWLEDGE_LIMIT - 3);
+    marks.check.update(`${checkSum(p)}/${KNOWLEDGE_LIMIT}`);
+    marks.check.node.classList.toggle("near", checkSum(p) >= KNOWLEDGE_LIMIT - 3);
     marks.knowledge.update(p.knowledge);
     marks.morale.update(p.morale);
     for (const [item, one] of goods) one.update(item === "artifact" ? p.hand_size : (p.goods[item] ?? 0));
@@ -86,12 +86,12 @@ export function cell(facts, seat) {
   return { node, hand, update };
 }
 
-// One's own things, below the board.
-export function tray(facts, seat, explain) {
+// The player's own things, below the board.
+export function ownTray(facts, seat, explain) {
   const dice = tag.span({ class: "hand big", "data-seat": seat, role: "group", "aria-label": "your workers" });
   const out = tag.span({ class: "out" });
-  const goods = facts.goods.map((item) => [item, number(item, item)]);
-  const hand = facts.artifacts.map((item) => [item, number(item, item)]);
+  const goods = facts.goods.map((item) => [item, counter(item, item)]);
+  const hand = facts.artifacts.map((item) => [item, counter(item, item)]);
   const meter = tag.span(
     { class: "meter", role: "img" },
     Array.from({ length: KNOWLEDGE_LIMIT }, () => tag.i()),
@@ -122,13 +122,13 @@ export function tray(facts, seat, explain) {
   );
   let drawn = "";
   const update = (p) => {
-    set(out, p.on_board ? `${p.on_board} on the board` : "");
+    setText(out, p.on_board ? `${p.on_board} on the board` : "");
     for (const [item, one] of goods) one.update(p.goods[item] ?? 0);
     for (const [item, one] of hand) one.update(p.artifacts?.[item] ?? 0);
-    const sum = check(p);
+    const sum = checkSum(p);
     [...meter.children].forEach((step, k) => (step.className = k < p.knowledge ? "known" : k < sum ? "dice" : ""));
     meter.setAttribute("aria-label", `knowledge ${p.knowledge}, with the workers ${sum} of ${KNOWLEDGE_LIMIT}`);
-    set(said, `${p.knowledge} + workers = ${sum} of ${KNOWLEDGE_LIMIT} · morale ${p.morale}`);
+    setText(said, `${p.knowledge} + workers = ${sum} of ${KNOWLEDGE_LIMIT} · morale ${p.morale}`);
     const key = JSON.stringify([p.recruits, p.dilemma, p.resolved, p.penalties]);
     if (key !== drawn) cards.replaceChildren(...ownCards(facts, p, explain));
     drawn = key;
@@ -167,7 +167,7 @@ function ownCards(facts, p, explain) {
   ].filter(Boolean);
 }
 
-// A card of which all the words are shown.
+// A card with its text.
 function recruit(facts, { name, active, star }, seat) {
   const card = facts.recruits[name];
   return tag.details(
@@ -177,15 +177,15 @@ function recruit(facts, { name, active, star }, seat) {
   );
 }
 
-// Identifiers of cards in a line as they are called.
+// Replaces identifiers of cards in a line by their titles.
 const inWords = (facts, line) =>
   line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
 
-// A player with everything that may be known of them, in words; `you`: whose view it is.
-export function player(facts, view, p, who, you) {
+// All that the viewer may know of a player, in words; `you`: the seat of the viewer.
+export function playerDetails(facts, view, p, who, you) {
   const placed = STARS - p.stars;
   const told = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");
-  const hand = filled(p.artifacts)
+  const hand = nonZero(p.artifacts)
     .map(([name, n]) => `${n} ${name}`)
     .join(", ");
   const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
@@ -199,7 +199,7 @@ export function player(facts, view, p, who, you) {
     tag.p(
       `${placed} of ${view.stars_to_win} stars · knowledge ${p.knowledge || "–"} · ` +
         `morale ${p.morale || "–"} · ` +
-        `check ${check(p)} of ${KNOWLEDGE_LIMIT}`,
+        `check ${checkSum(p)} of ${KNOWLEDGE_LIMIT}`,
     ),
     tag.p(
       { class: "line" },
@@ -214,7 +214,7 @@ export function player(facts, view, p, who, you) {
     ),
     hand && tag.p(`hand: ${hand}`),
     p.recruits.map((one) => recruit(facts, one, p.seat)),
-    p.hidden ? tag.p({ class: "label" }, many(p.hidden, "hidden recruit")) : null,
+    p.hidden ? tag.p({ class: "label" }, plural(p.hidden, "hidden recruit")) : null,
     p.dilemma &&
       tag.details(
         { class: "recruit", id: `dilemma-${p.seat}` },
@@ -239,29 +239,28 @@ export const worker = (seat, face) =>
     svg("use", { href: `#worker-${seat}-${face}` }),
   );
 
-// The ranking with the sources of the stars; `stars`: by seat, source -> number.
+// The ranking, with the number of stars from each source; `stars`: these numbers, by seat.
 export function ranking(view, seats, stars) {
   const order = [...view.players].sort((a, b) => a.rank - b.rank);
   const told = (counts) =>
-    filled(counts).map(([source, n]) => tag.span({ class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
+    nonZero(counts).map(([source, n]) => tag.span({ class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
   return tag.ol(
     { class: "ranking" },
     order.map((p) =>
       tag.li(
         { value: p.rank, class: `seat${p.seat}` },
-        tag.div({ class: "line" }, badge(p.seat), tag.b(seats[p.seat].name), many(STARS - p.stars, "star")),
+        tag.div({ class: "line" }, badge(p.seat), tag.b(seats[p.seat].name), plural(STARS - p.stars, "star")),
         tag.div({ class: "line sources" }, told(stars?.[p.seat])),
       ),
     ),
   );
 }
 
-// Draws a view: the players in their cells, the board with the dice in their hands, and what everybody holds.
-// `who(p)`: the name and the spec of a player.
+// Draws a view: the players, the board, and what everybody holds. `who(p)`: the name and the spec of a player.
 export function drawView(board, cells, facts, { view, drawing, who, moving }) {
   for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
   const hands = view.players.map((p) => p.workers);
   board.show(drawing, hands, moving);
-  const holdings = view.players.map((p) => player(facts, view, p, who(p), null));
-  refill(document.getElementById("holdings"), holdings);
+  const holdings = view.players.map((p) => playerDetails(facts, view, p, who(p), null));
+  render(document.getElementById("holdings"), holdings);
 }

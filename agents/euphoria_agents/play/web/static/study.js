@@ -1,93 +1,94 @@
-// A recorded game, decision by decision, what agents think of each, and what can be learned from it.
+// The page of a study: a recorded game decision by decision, the opinions of agents, and lessons from mistakes.
 
 import { Board } from "./board.js";
 import { chart } from "./chart.js";
 import {
   button,
   call,
-  choose,
+  select,
   download,
-  fail,
+  showError,
   get,
   loadSymbols,
-  many,
+  plural,
   post,
-  refill,
+  render,
   row,
-  say,
+  showMessage,
   scrollable,
   sentence,
   tabList,
   tag,
 } from "./common.js";
 import * as judgement from "./judgement.js";
-import { forget, recall, remember } from "./library.js";
-import { cell, drawView } from "./seats.js";
+import { forget, remember } from "./library.js";
+import { playerCell, drawView } from "./seats.js";
+import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
 
-const { mark, percent, showMarks, signed, term } = judgement;
+const { seatMark, percent, showMarks, signed, term } = judgement;
 const study = location.pathname.split("/")[2];
 const api = `/api/studies/${study}`;
 const at = (id) => document.getElementById(id);
-const ENOUGH = 8; // visits from which on the value of a move says something
-const TABS = { wrong: "Mistakes", all: "Moves", result: "Result", branches: "Branches" };
+const ENOUGH = 8; // visits that make the value of a move reliable
+const TABS = { wrong: "Mistakes", all: "Moves", result: "Result" };
 let facts = null;
 let cells = []; // of the players, in a row
 let board = null;
 let game = null; // names, players, turns, log, lines, record, result, mistake, judges
-let here = null; // the decision that is shown
-let wanted = 0; // the decision that was asked for last
+let here = null; // the shown decision
+let wantedPly = 0; // the last decision that was requested
 let as = "mover"; // whose view: the mover's, a seat's, or everybody's
 let judge = ""; // the agent whose opinions are shown
-let guessing = false; // whether one tries to find the best move before it is told
-let guess = null; // the move that one would play here
-let lesson = null; // learning from mistakes: seat, the decisions, how many are done and found
+let guessing = false; // whether the best move is hidden until the user has guessed
+let guess = null; // the move that the user guessed
+let lesson = null; // seat, its mistakes (plies), how many are done, and those found (right)
 let tab = "wrong";
-let eyes = null; // the seat whose chances the chart shows; null: as whoever decides sees them
-const found = {}; // by agent: entries, better, running, trouble
-const asked = {}; // by agent and decision: what it said when asked of this decision alone
+let chartSeat = null; // the seat whose estimates the chart shows; null: those of the player to move
+const analyses = {}; // by agent: entries, better, running, trouble
+const singleOpinions = {}; // by agent and decision: opinions of one decision
 
 const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
-const analysis = (spec = judge) => found[spec] ?? NOTHING;
+const analysis = (spec = judge) => analyses[spec] ?? NOTHING;
 const total = () => game.lines.length;
 
 // An agent's opinion of the moves here: [action, prior, visits, value].
 function thoughts() {
-  const alone = asked[`${judge} ${here.ply}`]?.moves ?? [];
+  const alone = singleOpinions[`${judge} ${here.ply}`]?.moves ?? [];
   return analysis().entries[here.ply]?.moves ?? alone.map((one) => [one.action, one.prior, one.visits, one.value]);
 }
 
 const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
 const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seatSeen());
-const told = () => here.played !== null && (!guessing || guess !== null); // whether what was played may be shown
+const playedIsShown = () => here.played !== null && (!guessing || guess !== null);
 
-async function seek(ply) {
+async function showDecision(ply) {
   const next = Math.max(0, Math.min(total(), ply));
-  wanted = next;
+  wantedPly = next;
   const seat = as === "mover" ? (game.players[next] ?? "all") : as;
   const now = await get(`${api}/at/${next}${seat === "all" ? "" : `?seat=${seat}`}`);
-  if (next !== wanted) return; // somebody has moved on
+  if (next !== wantedPly) return; // another decision has been requested meanwhile
   const moving = here !== null && Math.abs(next - here.ply) === 1;
   [here, guess] = [now, null];
   history.replaceState(null, "", `#${next}`);
   draw(moving);
 }
 
-const go = (ply) => seek(ply).catch(fail);
+const go = (ply) => showDecision(ply).catch(showError);
 
 function draw(moving) {
-  refill(at("links"), links());
+  render(at("links"), links());
   drawThoughts(moving);
 }
 
 function drawThoughts(moving = false) {
   const blind = guessing && guess === null;
-  refill(
+  render(
     at("course"),
     blind ? tag.p({ class: "label" }, "What came of it is hidden until you have chosen.") : course(),
   );
-  refill(at("steer"), lesson ? lessonSteering() : steering());
-  refill(at("moves"), blind ? question() : decision());
-  refill(at("report"), lesson || blind ? null : report());
+  render(at("steer"), lesson ? lessonSteering() : steering());
+  render(at("moves"), blind ? question() : decision());
+  render(at("report"), lesson || blind ? null : report());
   at("report").hidden = Boolean(lesson || blind);
   drawBoard(moving);
 }
@@ -95,10 +96,18 @@ function drawThoughts(moving = false) {
 function course() {
   const width = Math.max(300, at("course").clientWidth - 24);
   const wrong = lesson ? [] : mistakes();
-  return chart({ game, entries: analysis().entries, eyes, wrong, here: here.ply, width, seek: lesson ? () => {} : go });
+  return chart({
+    game,
+    entries: analysis().entries,
+    eyes: chartSeat,
+    wrong,
+    here: here.ply,
+    width,
+    seek: lesson ? () => {} : go,
+  });
 }
 
-// The board, on which what moved since the decision before travels.
+// Draws the board; `moving`: and animates the changes.
 function drawBoard(moving = false) {
   const who = (p) => ({ name: game.names[p.seat], spec: "" });
   drawView(board, cells, facts, { view: here.view, drawing: here.board, who, moving });
@@ -106,17 +115,11 @@ function drawBoard(moving = false) {
 
 function steering() {
   const wrong = mistakes().map((one) => one.ply);
-  const to = (id, text, label, ply) =>
-    button(id, text, () => go(ply), { off: ply === undefined || ply === here.ply, label });
+  const to = stepTo(here.ply, go);
   const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
   const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
   return [
-    row(
-      to("first", "⇤", "to the beginning", 0),
-      to("back", "←", "back", Math.max(0, here.ply - 1)),
-      to("forward", "→", "forward", Math.min(total(), here.ply + 1)),
-      to("last", "⇥", "to the end", total()),
-    ),
+    row(stepButtons(here.ply, total(), go)),
     row(
       to(
         "mistake-before",
@@ -132,7 +135,7 @@ function steering() {
     }),
     tag.label(
       "board seen by ",
-      choose("as", "board seen by", seen, as, (value) => {
+      select("as", "board seen by", seen, as, (value) => {
         as = value;
         go(here.ply);
       }),
@@ -140,8 +143,8 @@ function steering() {
     tag.label(
       term("chances", "chances"),
       " seen by ",
-      choose("eyes", "chances seen by", curves, eyes === null ? "" : String(eyes), (value) => {
-        eyes = value === "" ? null : Number(value);
+      select("eyes", "chances seen by", curves, chartSeat === null ? "" : String(chartSeat), (value) => {
+        chartSeat = value === "" ? null : Number(value);
         drawThoughts();
       }),
     ),
@@ -166,7 +169,7 @@ function links() {
   return [
     !here.over &&
       tag.a({ id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
-    tag.a({ class: "button", href: `/edit#${study}/${here.ply}` }, "Edit this position"),
+    button("position", "Position", () => savePosition().catch(showError)),
     button("save", "Record", () => download("game.record", game.record)),
     tag.a(
       { id: "page", class: "button", href: page, download: "game.html", title: "one page that opens anywhere" },
@@ -176,20 +179,20 @@ function links() {
   ];
 }
 
-function who() {
-  return tag.h2({ id: "question" }, mark(here.player), ` ${here.question}`);
+function decisionTitle() {
+  return tag.h2({ id: "question" }, seatMark(here.player), ` ${here.question}`);
 }
 
-// The moves without what anybody thinks of them, for whoever wants to find the best one.
+// The moves without opinions, for the user to guess the best one.
 function question() {
   const shown = here.moves.filter((move) => !lesson || move.action !== here.played);
   const played = here.moves.find((move) => move.action === here.played);
   const asks = lesson
-    ? `${game.names[here.player]} played: ${judgement.brief(played.text)}. Find something better.`
+    ? `${game.names[here.player]} played: ${judgement.shortened(played.text)}. Find something better.`
     : "What would you play?";
   const choice = (move) =>
     tag.li(button(`guess-${move.action}`, move.text, () => guessMove(move.action), { kind: "move" }));
-  return [who(), tag.p({ class: "asks" }, asks), tag.ul({ class: "choices" }, shown.map(choice))];
+  return [decisionTitle(), tag.p({ class: "asks" }, asks), tag.ul({ class: "choices" }, shown.map(choice))];
 }
 
 function guessMove(action) {
@@ -198,7 +201,7 @@ function guessMove(action) {
   drawThoughts();
 }
 
-// The cost of a move against the best one; null if it is not known.
+// The value of the best move less that of a move; null if unknown.
 function cost(action) {
   const top = judgement.best(thoughts());
   const one = thoughts().find(([other]) => other === action);
@@ -214,7 +217,13 @@ function decision() {
   const order = [...here.moves].sort((a, b) => (rank.get(a.action) ?? 999) - (rank.get(b.action) ?? 999));
   const most = Math.max(1, ...opinions.map(([, , visits]) => visits ?? 0));
   const share = (visits) =>
-    tag.meter({ min: 0, max: most, value: visits, title: many(visits, "visit"), "aria-label": many(visits, "visit") });
+    tag.meter({
+      min: 0,
+      max: most,
+      value: visits,
+      title: plural(visits, "visit"),
+      "aria-label": plural(visits, "visit"),
+    });
   const cells = ([, prior, visits, value] = []) => [
     tag.td({ class: "number" }, percent(prior)),
     tag.td(visits == null ? "–" : share(visits)),
@@ -232,11 +241,11 @@ function decision() {
   const heads = opinions.length ? [term("idea", "first idea"), term("visits", "visits"), term("win", "to win")] : [];
   const head = tag.tr(["Move", ...heads].map((one) => tag.th({ scope: "col" }, one)));
   return [
-    who(),
+    decisionTitle(),
     answer(),
     verdict(),
     scrollable("moves", tag.table(tag.thead(head), tag.tbody(order.map(line)))),
-    !opinions.length && row(button(`ask-${judge}`, `Ask ${judge} about this decision`, () => ask(judge))),
+    !opinions.length && row(button(`ask-${judge}`, `Ask ${judge} about this decision`, () => askAgent(judge))),
   ];
 }
 
@@ -267,14 +276,12 @@ function answer() {
 function verdict() {
   const entry = analysis().entries[here.ply];
   if (!entry) return null;
-  const wrong = entry.regret > game.mistake;
   const changes =
     entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${game.names[k]} ${signed(x)}`]);
-  return tag.p(
-    { class: wrong ? "bad" : "label" },
-    term("regret", "regret"),
-    ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`,
-    changes && [" · ", term("luck", "luck"), ` (${judgement.drawn(entry.chance, game.names)})`, changes],
+  return judgement.verdict(
+    entry,
+    game.mistake,
+    changes && [" · ", term("luck", "luck"), ` (${judgement.outcomes(entry.chance, game.names)})`, changes],
   );
 }
 
@@ -282,27 +289,27 @@ function ending() {
   return tag.p(game.result ? `${sentence(game.headline)}.` : "The record ends here.");
 }
 
-async function ask(spec) {
+async function askAgent(spec) {
   const { ply } = here;
-  say("");
+  showMessage("");
   try {
-    asked[`${spec} ${ply}`] = await post(`${api}/at/${ply}`, { spec });
+    singleOpinions[`${spec} ${ply}`] = await post(`${api}/at/${ply}`, { spec });
     if (here.ply === ply) drawThoughts();
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
 function drawLessons() {
   const count = (seat) => judgement.mistakes(analysis().entries, game.mistake, seat).length;
   const choice = (name, seat) =>
-    button(`learn-${seat}`, [mark(seat), ` ${name}: ${many(count(seat), "mistake")}`], () => begin(seat), {
+    button(`learn-${seat}`, [seatMark(seat), ` ${name}: ${plural(count(seat), "mistake")}`], () => startLesson(seat), {
       off: !count(seat),
     });
-  refill(at("lesson-choices"), game.names.map(choice));
+  render(at("lesson-choices"), game.names.map(choice));
 }
 
-function begin(seat) {
+function startLesson(seat) {
   at("lesson-dialog").close();
   const plies = judgement.mistakes(analysis().entries, game.mistake, seat).map((one) => one.ply);
   [lesson, guessing, as] = [{ seat, plies, done: 0, right: new Set() }, true, "mover"];
@@ -333,10 +340,10 @@ function lessonSteering() {
 function report() {
   const { entries } = analysis();
   const titles = { ...TABS, wrong: entries.length ? `Mistakes (${mistakes().length})` : "Mistakes" };
-  const shown = { wrong: wrongTab, all: movesTab, result: resultTab, branches: branchesTab }[tab]();
+  const shown = { wrong: wrongTab, all: movesTab, result: resultTab }[tab]();
   const whole = entries.length === total();
   return [
-    !whole && judging(),
+    !whole && judgeControls(),
     tabList(
       "analysis",
       Object.entries(titles),
@@ -348,11 +355,11 @@ function report() {
       },
     ),
     tag.div({ id: "shown-tab", role: "tabpanel", "aria-labelledby": `tab-${tab}`, tabindex: 0 }, shown),
-    whole && judging(),
+    whole && judgeControls(),
   ];
 }
 
-const story = () => ({ ...game, entries: analysis().entries, better: analysis().better, here: here.ply, seek: go });
+const listData = () => ({ ...game, entries: analysis().entries, better: analysis().better, here: here.ply, seek: go });
 const PROMISE =
   "An analysis judges every decision: what a mistake cost, what was luck, and the chances to win over the game.";
 
@@ -382,57 +389,24 @@ function wrongTab() {
       term("punished", "punished"),
       ".",
     ),
-    judgement.mistakeList(mistakes(), story()),
+    judgement.mistakeList(mistakes(), listData()),
   ];
 }
 
-const movesTab = () => judgement.moveList(story(), mistakes());
+const movesTab = () => judgement.moveList(listData(), mistakes());
 
 function resultTab() {
   if (!analysis().entries.length) return [ending(), tag.p({ class: "label" }, PROMISE)];
-  const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
-  return [game.result && ending(), judgement.summaryTable(found, game.names), judgement.luckTable(found, game.names)];
+  return [game.result && ending(), judgement.results(analysis().entries, game, game.mistake)];
 }
 
-// The games that were played on from here, by this browser, with those that were played on from them.
-function branchesTab() {
-  const nodes = branches(study);
-  return nodes.length ? nodes : tag.p({ class: "label" }, "Play on from any decision: what you begin is listed here.");
-}
-
-function branches(from) {
-  const games = recall("games")
-    .filter((one) => one.start?.study === from)
-    .sort((a, b) => a.start.ply - b.start.ply);
-  if (!games.length) return [];
-  const inner = (one) => (one.study && one.study !== from ? branches(one.study) : []);
-  const line = (one) =>
-    tag.li(
-      from === study
-        ? button(`from-${one.id}`, `turn ${game.turns[one.start.ply] ?? "?"}`, () => go(one.start.ply))
-        : `decision ${one.start.ply}`,
-      tag.a({ class: "button", href: `/play/${one.id}` }, one.names?.join(", ") ?? "a game"),
-      one.study
-        ? tag.a({ class: "button", href: `/study/${one.study}` }, "study")
-        : button(`study-${one.id}`, "Study it", () => studyOf(one).catch(fail)),
-      inner(one),
-    );
-  return [tag.ul({ class: "tree" }, games.map(line))];
-}
-
-async function studyOf(one) {
-  const { id } = await post("/api/studies", { game: one.id });
-  remember("games", { ...one, study: id });
-  location.href = `/study/${id}`;
-}
-
-function judging() {
-  const change = (spec) => {
+function judgeControls() {
+  const changeAnalysis = (spec) => {
     judge = spec;
-    load(spec).catch(fail);
+    loadAnalysis(spec).catch(showError);
   };
   const options = game.judges.map((spec) => [spec, spec]);
-  return [row(choose("judge", "who judges", options, judge, change)), progress(judge)];
+  return [row(select("judge", "who judges", options, judge, changeAnalysis)), progress(judge)];
 }
 
 function progress(spec) {
@@ -440,13 +414,14 @@ function progress(spec) {
   const done = entries.length;
   const unfinished = done < total();
   const act = running
-    ? button(`stop-${spec}`, "Stop", () => change("DELETE", spec))
+    ? button(`stop-${spec}`, "Stop", () => changeAnalysis("DELETE", spec))
     : unfinished &&
-      button(`analyse-${spec}`, done ? "Go on" : "Analyse the game", () => change("POST", spec), { kind: "main" });
+      button(`analyse-${spec}`, done ? "Go on" : "Analyse the game", () => changeAnalysis("POST", spec), {
+        kind: "main",
+      });
   return [
     row(
       act,
-      done > 0 && button(`lines-${spec}`, "JSON lines", () => save(spec)),
       (running || (done > 0 && unfinished)) &&
         tag.progress({ max: total(), value: done, "aria-label": `decisions judged by ${spec}` }),
       (running || (done > 0 && unfinished)) && tag.span({ class: "label" }, `${done} of ${total()}`),
@@ -455,37 +430,36 @@ function progress(spec) {
   ];
 }
 
-async function load(spec) {
+async function loadAnalysis(spec) {
   const first = analysis(spec).entries.length;
   const next = await get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`);
-  if (first > analysis(spec).entries.length) return; // it was restarted meanwhile
+  if (first > analysis(spec).entries.length) return; // the analysis was restarted meanwhile
   const { entries, better } = analysis(spec);
-  found[spec] = {
+  analyses[spec] = {
     ...next,
     entries: [...entries.slice(0, first), ...next.entries],
     better: { ...better, ...next.better },
   };
   if (here && !(guessing && guess === null)) drawThoughts();
   drawLessons();
-  if (next.running) setTimeout(() => judge === spec && load(spec).catch(fail), 400);
+  if (next.running) setTimeout(() => judge === spec && loadAnalysis(spec).catch(showError), 400);
 }
 
-async function change(method, spec) {
-  say("");
+async function changeAnalysis(method, spec) {
+  showMessage("");
   try {
     await call(method, `${api}/analyses`, { spec });
-    await load(spec);
+    await loadAnalysis(spec);
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
-async function save(spec) {
-  const answer = await fetch(`${api}/analyses/lines?spec=${encodeURIComponent(spec)}`, { cache: "no-store" });
-  download("analysis.jsonl", await answer.text());
+async function savePosition() {
+  download("position.json", JSON.stringify((await get(`${api}/at/${here.ply}/position`)).position));
 }
 
-async function remove() {
+async function deleteStudy() {
   await call("DELETE", api);
   forget("studies", study);
   location.href = "/";
@@ -502,47 +476,32 @@ function dialogs() {
       "Delete this study?",
       tag.p("Its analyses go too; games that were played on from it stay."),
       row(
-        button("delete-really", "Delete it", () => remove().catch(fail)),
+        button("delete-really", "Delete it", () => deleteStudy().catch(showError)),
         close("delete-dialog"),
       ),
     ),
   );
 }
 
-const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
-document.addEventListener("keydown", (event) => {
-  const step = KEYS[event.key];
-  const free =
-    !["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName) && !document.querySelector("dialog[open]");
-  if (!step || !here || lesson || !free || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (Math.abs(step) > 1 && event.target.id !== "slider") return;
-  event.preventDefault();
-  go(wanted + step);
-});
-
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
   judge = game.judges[0];
   const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
-  eyes = game.names.length > 2 ? watched : null;
+  chartSeat = game.names.length > 2 ? watched : null;
   at("headline").textContent = game.names.join(", ");
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
-  cells = game.names.map((_, k) => cell(facts, k));
+  cells = game.names.map((_, k) => playerCell(facts, k));
   at("players").append(...cells.map((one) => one.node));
-  const decorate = (drawn) => told() && showMarks(drawn, here, thoughts());
+  const decorate = (drawn) => playedIsShown() && showMarks(drawn, here, thoughts());
   board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate });
   judgement.addTerms();
   dialogs();
-  await seek(Number(location.hash.slice(1)) || 0);
-  addEventListener("hashchange", () => seek(Number(location.hash.slice(1)) || 0).catch(fail));
-  let width = innerWidth;
-  addEventListener("resize", () => {
-    if (innerWidth !== width) drawThoughts();
-    width = innerWidth;
-  });
-  await load(judge);
+  await showDecision(plyOfAddress());
+  const free = () => !lesson && !document.querySelector("dialog[open]");
+  listen({ here: () => wantedPly, go, draw: drawThoughts, free });
+  await loadAnalysis(judge);
 } catch (error) {
-  fail(error);
+  showError(error);
   at("headline").textContent = "No study";
 }
