@@ -13,6 +13,7 @@ from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.board import (
     ARTIFACTS,
     FIRST_ARTIFACT,
+    FIRST_SLOT,
     GAINS,
     GOODS,
     ITEMS,
@@ -20,8 +21,10 @@ from euphoria_env.board import (
     MARKETS,
     NUM_AREAS,
     SLOT_SET,
+    SLOTS_PER_SITE,
     SPACES,
     STAR_PLACES,
+    WORKERS_TO_BUILD,
 )
 from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -33,7 +36,7 @@ from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_ro
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
-from euphoria_env.words.continuations import consequences
+from euphoria_env.words.consequences import Consequences, consequences
 from euphoria_env.words.names import (
     amount,
     called,
@@ -49,12 +52,9 @@ from euphoria_env.words.names import (
     territory_name,
     title,
 )
-from euphoria_env.words.preview import Preview, PreviewTexts
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
-
-LONG = 120  # characters of cost and gain; beyond that abilities are told by their names
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,10 @@ class Move:
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
         cost: the price, in parts separated by ", "; a sign gives the direction of a marker. Within a part alternatives have "or".
-        gain: the certain gain, in such parts; then, each after "; ", what must be known, what happens to others, and the
-            abilities that may follow. In the middle of a turn what is the same for all moves is left out of both.
-        risk: possible losses by chance, whom the move bumps, what the hand limit takes, and who else may win.
+        gain: the certain gain, as long as nobody uses an ability, in such parts; then, each after "; ", what happens to others,
+            what may happen, and the abilities that may follow. In the middle of a turn what is the same for all moves is left
+            out of both.
+        risk: possible losses by chance, whom the move bumps, what the hand limit takes, and who else wins.
     """
 
     action: int
@@ -95,7 +96,7 @@ class _Decision:
         self.g: np.void = self.rows[0]
         self.p = int(self.g["player"])
         self.taker = int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
-        self.names = called(game.rules.num_players, seat, names)
+        self.names = called(int(self.g["num_players"]), seat, names)
 
     @property
     def progress(self) -> str:
@@ -142,8 +143,8 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
     decision, moves = _Decision(game, seat, names), game.legal_actions().tolist()
     if decision.p != seat or not moves:
         return []
-    previews = _previews(decision, moves)
-    return [_explained(action, _sentence(decision, action), previews.get(action, _NOTHING)) for action in moves]
+    found = _consequences(decision, moves)
+    return [_explained(action, _sentence(decision, action), found.get(action, _NOTHING)) for action in moves]
 
 
 def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
@@ -157,17 +158,14 @@ def _sentence(decision: _Decision, action: int) -> _Sentence:
     return explain(decision, action - first)
 
 
-def _previews(decision: _Decision, moves: Sequence[int]) -> dict[int, PreviewTexts]:
+def _consequences(decision: _Decision, moves: Sequence[int]) -> dict[int, Consequences]:
     """The consequences of each move but trades; in the middle of a turn without what is the same for all of them."""
     g = decision.g
-    if g["status"] == SETUP:
-        return {}
     moves = [action for action in moves if not actions.TRADE <= action < actions.ACCEPT]
-    found = [
-        Preview(g, action, future, decision.names).parts()
-        for action, future in zip(moves, consequences(decision.rows, moves), strict=True)
-    ]
-    if moves and g["ask"] not in (Decision.OPEN, Decision.FURTHER):
+    if g["status"] == SETUP or not moves:
+        return {}
+    found = consequences(decision.rows, moves, decision.names)
+    if g["ask"] not in (Decision.OPEN, Decision.FURTHER):
         costs, gains, notes = (_unshared([getattr(parts, name) for parts in found]) for name in ("cost", "gain", "notes"))
         found = [p._replace(cost=c, gain=g, notes=n) for p, c, g, n in zip(found, costs, gains, notes, strict=True)]
     return dict(zip(moves, found, strict=True))
@@ -175,31 +173,19 @@ def _previews(decision: _Decision, moves: Sequence[int]) -> dict[int, PreviewTex
 
 def _unshared(lists: list[list[str]]) -> list[list[str]]:
     """Lists without the texts that stand in all of them, those about the end of the game excepted."""
-    shared = set.intersection(*({text for text in texts if not text.endswith("win")} for texts in lists))
+    shared = set.intersection(*({text for text in texts if not text.endswith("win the game")} for texts in lists))
     return [[text for text in texts if text not in shared] for texts in lists]
 
 
-_NOTHING = PreviewTexts([], [], [], [], [])
+_NOTHING = Consequences([], [], [], [])
 
 
-def _explained(action: int, said: _Sentence, parts: PreviewTexts) -> Move:
-    """A move with its sentence and its consequences; abilities are told in full as far as there is room."""
-    cost = ", ".join([*filter(None, [said.cost]), *parts.cost])
-    sure = ", ".join(parts.gain)
-    notes = [*filter(None, [said.gain]), *parts.notes]
-    for full in range(len(parts.abilities), -1, -1):
-        gain = "; ".join(filter(None, [sure, *notes, *_abilities(parts.abilities, full, notes)]))
-        if len(cost) + len(gain) + 6 * bool(cost) <= LONG:
-            break
-    risk = "; ".join(filter(None, [said.risk, *parts.risk]))
+def _explained(action: int, said: _Sentence, found: Consequences) -> Move:
+    """A move with its sentence and its consequences."""
+    gain = "; ".join(filter(None, [", ".join(found.gain), said.gain, *found.notes]))
+    cost = ", ".join(filter(None, [said.cost, *found.cost]))
+    risk = "; ".join(filter(None, [said.risk, *found.risk]))
     return Move(action, actions.NAMES[action], said.group, said.space, said.text, cost, gain, risk)
-
-
-def _abilities(abilities: Sequence[tuple[str, str]], full: int, notes: Sequence[str]) -> list[str]:
-    """The first ones in full, the others by name, unless a note names them."""
-    used = [note for note in notes if ", unless you use " in note]
-    names = [name for _, name in abilities[full:] if not any(name in note for note in used)]
-    return [*(text for text, _ in abilities[:full]), *([f"{listed(names)} may follow"] if names else [])]
 
 
 # ------------------------------------------------------------------------------------------------ placing and retrieving
@@ -210,7 +196,17 @@ def _place(d: _Decision, k: int) -> _Sentence:
     further = d.g["ask"] == Decision.FURTHER
     which = "a further" if further else "the" if d.g["available"][d.p, face - 1] == 1 else "a"
     group = f"Place a further {face}" if further else f"Place a {face}"
-    return _Sentence(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space])
+    return _Sentence(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space], gain=_missing(d, space))
+
+
+def _missing(d: _Decision, space: int) -> str:
+    """A note on a site that the worker does not complete (R9.3)."""
+    if not SLOT_SET >> space & 1:
+        return ""
+    first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
+    there = sum(owner >= 0 for owner in d.g["occupant"][first : first + SLOTS_PER_SITE].tolist()) + 1
+    missing = int(WORKERS_TO_BUILD[len(d.names)]) - there
+    return f"you place a star when the market is built ({amount(missing, 'more worker')} needed)" if missing else ""
 
 
 _PAYMENTS = ("free of charge", "paying 1 food", "paying 1 bliss", "paying 1 energy (Jefferson)")
@@ -241,7 +237,7 @@ def _take(d: _Decision, k: int) -> _Sentence:
 
 def _sacrifice(d: _Decision, k: int) -> _Sentence:
     face, space = _board_worker(d, k)
-    return _Sentence("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space], cost="1 worker")
+    return _Sentence("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space])
 
 
 # ----------------------------------------------------------------------------------------------------------------- series

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import ARTIFACTS, FACTIONS, FIRST_ARTIFACT, GOODS, ITEMS
-from euphoria_env.cards.recruits import ESME, GAMBLER, GEEK, RECRUIT_NAMES
-from euphoria_env.event_kinds import KIND_ROWS, EventKind
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.event_kinds import EventKind
 from euphoria_env.events import Event
 from euphoria_env.words import Move
 from euphoria_env.words.names import short_name
@@ -25,40 +25,32 @@ _MARKERS = {
     _E.MORALE_GAINED: "morale +", _E.MORALE_PAID: "morale -", _E.MORALE_LOST: "morale -",
 }  # fmt: skip
 _ITEMS = {_E.PAID: "-", _E.GIVEN: "-", _E.LOST: "-", _E.DISCARDED: "-", _E.GAINED: "+", _E.RECEIVED: "+"}
-_STARS = (_E.STAR, _E.STAR_ON_RECRUIT, _E.STAR_ON_DILEMMA)
-PLACES = ("open", "further")  # the decisions at which a window begins
-# The beginnings of notes, which name possible consequences and conditions, not certain changes.
-NOTES = re.compile(
-    r"(?:When|You|Once|After|For|Icarus|If)|(?:you|perhaps|if|the|no|all|hidden|its|it|then|draw)[ ,]|player \d|every opponent "
-    r"|.*, unless you use |.* may follow|.* opens"
-)
+_ONE = {_E.DRAWN: "+artifact", _E.WORKER_GAINED: "+worker", _E.SACRIFICED: "-worker"}
+_ONE |= dict.fromkeys((_E.STAR, _E.STAR_ON_RECRUIT, _E.STAR_ON_DILEMMA), "+star")
+_UNTOLD = ("trade", "give", "ask", "offer", "choose")  # moves without consequences in words
+PLACES = ("open", "further", "nothing")  # the decisions at which a window begins and ends
+_NOTES = re.compile(r"(?:you|perhaps|the|all|its|then) |player \d|.* may follow")
 
 
-def field_of(event: Event) -> tuple[str, int] | None:
-    """The change by an event, with its direction and size; None if it has no words of its own."""
+def _change(event: Event) -> tuple[str, int] | None:
+    """The change by an event, with its direction and size."""
     kind, _, a, b = event
     if kind in _MARKERS:
         return _MARKERS[EventKind(kind)], a
     if kind in _ITEMS and b:
         return _ITEMS[EventKind(kind)] + (ITEMS[a] if a < FIRST_ARTIFACT else "artifact"), b
-    if kind == _E.DRAWN:
-        return "+artifact", 1
     if kind in (_E.ALLEGIANCE, _E.MINER):
-        return f"{FACTIONS[a]} {'allegiance' if kind == _E.ALLEGIANCE else 'miner'} +", 1
-    if kind in _STARS:
-        return "+star", 1
-    if kind == _E.WORKER_GAINED:
-        return "+worker", 1
-    return ("-worker", 1) if kind == _E.SACRIFICED else None
+        return f"{FACTIONS[a].capitalize()} {'allegiance' if kind == _E.ALLEGIANCE else 'miner'} +", 1
+    return (_ONE[EventKind(kind)], 1) if kind in _ONE else None
 
 
-def parse(part: str, sign: str) -> tuple[str, int] | None:
+def _parsed(part: str, sign: str) -> tuple[str, int] | None:
     """A part of a cost or a gain as what changes and by how much; None if it leaves a choice."""
     part = re.sub(r" \(.*?\)$", "", part)
     if " or " in part or "resource" in part or "commodit" in part:
         return None
     if match := re.fullmatch(r"(.+ [+-])(\d+)", part):
-        return match[1][0].lower() + match[1][1:], int(match[2])
+        return match[1], int(match[2])
     match = re.fullmatch(r"(\d+) (\w+)( .*)?", part)
     assert match, part
     what = {"workers": "worker", "stars": "star"}.get(match[2], match[2])
@@ -67,117 +59,74 @@ def parse(part: str, sign: str) -> tuple[str, int] | None:
     return sign + what, int(match[1])
 
 
-def mentioned(text: str) -> set[str]:
-    """The possible subjects of a text that leaves something open."""
+def _mentioned(text: str) -> set[str]:
+    """The possible changes of which a text speaks."""
     found = {name for name in (*GOODS, "star", "worker") if name in text}
     if any(word in text.lower() for word in _ARTIFACT_WORDS):
         found.add("artifact")
     for kind, items in (("resource", GOODS[4:]), ("commodit", GOODS[:4])):
         found |= {*items} if kind in text else set()
     found = {sign + name for name in found for sign in "+-"}
-    found |= {f"{name} {sign}" for name in ("knowledge", "morale") for sign in "+-" if name in text}
-    return found | {
-        f"{name} {track} +" for name in FACTIONS for track in ("allegiance", "miner") if f"{name} {track}" in text.lower()
-    }
+    return found | {f"{name} {sign}" for name in ("knowledge", "morale") for sign in "+-" if name in text}
 
 
 @dataclass
-class Window:
-    """The preview of a move, and the events since."""
+class _Window:
+    """A move, and what happens until the next placement or turn."""
 
     move: Move
     player: int
-    whole: bool  # whether it says everything: not in the middle of a turn
-    events: int  # how many there were before
-    asked: list[tuple[int, str]] = field(default_factory=list)  # abilities: (player, short name)
+    whole: bool  # whether the move says everything: not in the middle of a turn
+    first: int  # the number of its first event
+    asked: list[tuple[int, str]] = field(default_factory=list)  # abilities that are asked, and not used: players, short names
 
 
-def split(move: Move) -> tuple[list[str], list[str], list[str]]:
-    """The parts of the cost, those of the certain gain, and the notes."""
-    first, *notes = move.gain.split("; ") if move.gain else [""]
-    if NOTES.match(first):
-        first, notes = "", [first, *notes]
-    return [*filter(None, move.cost.split(", "))], [*filter(None, first.split(", "))], notes
-
-
-def grouped(events: list[Event], optional: set[tuple[int, int]]) -> Iterator[Event]:
-    """The events that no ability brings about that was asked."""
-    cause, kept, interrupted = Event(0), Event(0), False
-    for event in events:
-        how = KIND_ROWS[EventKind(event.kind)].causes
-        if event.kind == _E.ABILITY and event.a in (ESME, GAMBLER, GEEK):
-            how = "interruption"
-        if event.kind == _E.RESUMED:
-            cause, interrupted = kept, False
-        elif how == "group":
-            cause, interrupted = event, False
-        elif how == "interruption":
-            kept, cause, interrupted = cause if not interrupted else kept, event, True
-        by_limit = cause.kind == _E.HAND_LIMIT and (cause.player, -1) in optional
-        if not by_limit and not (cause.kind == _E.ABILITY and (cause.player, cause.a) in optional):
-            yield event
-
-
-def mistakes(window: Window, game: Game) -> Iterator[str]:
+def _mistakes(window: _Window, game: Game) -> Iterator[str]:
     """The events that were not foretold, or did not happen."""
     move, p = window.move, window.player
-    events = game.events[window.events :]
-    end = next((k for k, event in enumerate(events) if event.kind == _E.TURN), len(events))
-    events = events[:end]
-    text = f"{move.gain}; {move.risk}"
-    for q, name in window.asked:
-        if name not in text or (q != p and not re.search(rf"player {q}\b", text)):
-            yield f"{name} of player {q} is asked"
-    for event in events:
-        q = event.player
-        if event.kind == _E.WORKER_LOST:
-            said = "lose your highest worker" if q == p else f"player {q}('s knowledge check| may lose)"
-            if not re.search(said, move.risk):
-                yield f"player {q} loses a worker"
-        elif event.kind == _E.WON:
-            said = r"\byou\b.* win" if q == p else rf"player {q}\b.* win"
-            if not re.search(said, text):
-                yield f"player {q} wins"
-    if any(event.kind == _E.STAYS for event in events):
-        if "too little is left" not in move.risk:
-            yield "the worker stays"
+    events = game.events[window.first :]
+    events = events[: next((k for k, e in enumerate(events) if e.kind in (_E.TURN, _E.RECRUIT_DEALT)), len(events))]
+    known = events[: next((k for k, e in enumerate(events) if e.kind in (_E.BUILT, _E.REVEALED)), len(events))]
+    gain, *notes = move.gain.split("; ") if move.gain else [""]
+    if _NOTES.match(gain):
+        gain, notes = "", [gain, *notes]
+    parts = [(part, "-") for part in filter(None, move.cost.split(", "))] + [
+        (part, "+") for part in filter(None, gain.split(", "))
+    ]
+    sure, happened = Counter[str](), Counter[str]()
+    for name, n in filter(None, (_parsed(*part) for part in parts)):
+        sure[name] += n
+    for name, n in filter(None, (_change(event) for event in events if event.player == p)):
+        happened[name] += n
+    yield from (f"{name} {n} does not happen, but {happened[name]}" for name, n in sure.items() if happened[name] < n)
+    yield from _unannounced(
+        window, known if window.whole else [], sure, "; ".join([*notes, move.risk, *(part for part, _ in parts)])
+    )
+    for name, risk in (("WORKER_LOST", "knowledge check"), ("HAND_LIMIT", "hand limit"), ("STAYS", "too little is left")):
+        for event in known:
+            if event.kind == _E[name] and not re.search(risk if event.player == p else rf"player {event.player}\b", move.risk):
+                yield f"{name} of player {event.player}"
+
+
+def _unannounced(window: _Window, events: list[Event], sure: Counter[str], text: str) -> Iterator[str]:
+    """The changes that no part of the text speaks of, and abilities that it does not name."""
+    p, open_, plain = window.player, _mentioned(text), Counter[str]()
+    if any(
+        event.kind == _E.ABILITY and RECRUIT_NAMES[event.a] == "maggie_the_outlaw" for event in events
+    ):  # whom the choice of workers alone decides
         return
-    optional = {(event.player, event.a) for event in events if event.kind == _E.ABILITY}
-    optional &= {
-        (q, RECRUIT_NAMES.index(full)) for q, short in window.asked for full in RECRUIT_NAMES if short_name(full) == short
-    }
-    changes: Counter[str] = Counter()
-    asked_for: Counter[str] = Counter()
-    rolled = any(event.kind in (_E.PENALTY, _E.HAND_LIMIT) for event in events)
     for event in events:
-        if event.player == p and (found := field_of(event)):
-            changes[found[0]] += found[1]
-    plain: Counter[str] = Counter()
-    if any(recruit == GAMBLER for _, recruit in optional):  # whose hand may hold a pair: all draw, and hands have their limits
-        optional |= {(q, -1) for q in range(game.rules.num_players) if q != p}
-    for event in grouped(events, optional):
-        if found := field_of(event):
+        if event.kind == _E.WON and "win" not in text:
+            yield f"player {event.player} wins"
+        if found := _change(event):
             if event.player == p:
                 plain[found[0]] += found[1]
-            elif window.whole and event.kind not in (_E.GIVEN, _E.RECEIVED) and not re.search(rf"player {event.player}\b", text):
+            elif event.kind not in (_E.GIVEN, _E.RECEIVED) and not re.search(rf"player {event.player}\b", text):
                 yield f"{found} for player {event.player}"
-    cost, gain, notes = split(move)
-    sure: Counter[str] = Counter()
-    open_ = set().union(*map(mentioned, notes), mentioned(move.risk))
-    for parts, sign in ((cost, "-"), (gain, "+")):
-        for part in parts:
-            if found := parse(part, sign):
-                sure[found[0]] += found[1]
-            else:
-                open_ |= mentioned(part)
-    asked_for |= sure
-    for name, n in sure.items():
-        if changes[name] < n:
-            yield f"{name} {n} does not happen, but {changes[name]}"
-    if window.whole:
-        for name, n in plain.items():
-            if n > sure[name] and name not in open_ and not (rolled and name.startswith("-") and "lose a" in move.risk):
-                yield f"{name} {n} is not foretold"
+    yield from (f"{name} {n} is not foretold" for name, n in plain.items() if n > sure[name] and name not in open_)
+    for q, name in window.asked if window.whole else ():
+        if name not in text or (q != p and not re.search(rf"player {q}\b", text)):
+            yield f"{name} of player {q} is asked"
 
 
 def played(rng: random.Random) -> Iterator[tuple[Game, list[Move], str]]:
@@ -200,20 +149,21 @@ def compared(decisions: int, seed: int) -> Iterator[tuple[str, Move, str]]:
     """The mistakes in this many decisions of random games: the fault, the move, and the place."""
     done = 0
     while done < decisions:
-        windows: list[Window] = []
+        windows: list[_Window] = []
         start = f"{seed}-{done}"
         for game, moves, notation in played(random.Random(start)):
-            if game.turn == 0:
-                continue
             done += 1
             if game.deciding in PLACES:
-                yield from ((text, window.move, start) for window in windows for text in mistakes(window, game))
+                yield from ((text, window.move, start) for window in windows for text in _mistakes(window, game))
                 windows = []
-            move = next(move for move in moves if move.notation == notation)
-            for window in windows:
-                if game.deciding == "use":
-                    window.asked.append((game.player, short_name(RECRUIT_NAMES[int(game.states[0]["card"])])))
-            if not notation.startswith(("trade", "give", "ask", "offer")):
-                windows.append(Window(move, game.player, game.deciding in PLACES, len(game.events)))
-        if not game.legal():
-            yield from ((text, window.move, start) for window in windows for text in mistakes(window, game))
+            if game.deciding == "use":
+                asked = game.player, short_name(RECRUIT_NAMES[int(game.states[0]["card"])])
+                for window in windows:
+                    window.asked.append(asked)
+                windows = [] if notation.startswith("use") else windows
+            if game.turn and not notation.startswith(_UNTOLD):
+                move = next(move for move in moves if move.notation == notation)
+                whole = game.deciding in PLACES and notation != "dilemma recruit"
+                windows.append(_Window(move, game.player, whole, len(game.events)))
+        if game.deciding == "nothing":
+            yield from ((text, window.move, start) for window in windows for text in _mistakes(window, game))
