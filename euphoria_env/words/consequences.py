@@ -10,7 +10,6 @@ import numpy as np
 
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY
-from euphoria_env.words.card_text import A_GOOD
 from euphoria_env.words.continuations import (
     CHOICE,
     CHOSEN,
@@ -151,7 +150,7 @@ class _Description:
                 chance = f"{low if low == high else f'{low} to {high}'} % to lose {'your' if own else 'their'} highest worker"
                 yield f"{'' if own else f'{possessive(name)} '}knowledge check: {chance}"
             if faces := [str(face) for face in range(1, 7) if int(self.g["penalty"][q]) >> int(FACE_PENALTY[face]) & 1]:
-                yield f"each {listed(faces, 'or')} rolled: {f'lose {A_GOOD}' if own else f'{name} loses {A_GOOD}'}"
+                yield f"each {listed(faces, 'or')} rolled: {'lose' if own else f'{name} loses'} a commodity or resource"
         discards = [sum(e[2] for e in line.events if e[0] == K.HAND_LIMIT and e[1] == q) for line in self.lines]
         if most := max(discards):
             sure, cards = min(discards), amount(min(discards) or most, "artifact")
