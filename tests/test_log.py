@@ -203,11 +203,11 @@ def ada(*cards: str, **more: Any) -> list[dict[str, Any]]:
     return [{"workers": [4], "recruits": recruits(*cards), **more}, BO]
 
 
-def tied(first: list[int], second: list[int], **more: Any) -> dict[str, Any]:
-    """Both place their last star when Ada places a worker on the generator."""
+def tied(first: list[int], second: list[int], mine: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """Both place their last star when Ada places a worker on the generator; `mine`: more of Ada."""
     players = [
-        {"workers": workers, "recruits": recruits(card)}
-        for workers, card in ((first, "gary_the_electrician"), (second, "ben_the_ludologist"))
+        {"workers": first, "recruits": recruits("gary_the_electrician"), **(mine or {})},
+        {"workers": second, "recruits": recruits("ben_the_ludologist")},
     ]
     return {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}, **more}
 
@@ -304,6 +304,8 @@ CASES = [
         {"lots": [1]},
         **tied([1], [], workers={"farm": [[1, 1]]}),
     ),
+    case("you win the tie by higher morale", "place 1 generator", **tied([1, 1], [1], {"morale": 3})),
+    case("you win the tie by lower knowledge", "place 1 generator", **tied([1, 1], [1], {"knowledge": 2})),
     # offers
     case(
         "You begin an offer to Bo / You choose to ask for 1 food / You offer 1 gold; ask for 1 food / Bo accepts your offer; "

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from euphoria_env import actions
-from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.board import (
     ARTIFACTS,
-    FIRST_ARTIFACT,
     FIRST_SLOT,
     GAINS,
-    GOODS,
     ITEMS,
     KNOWLEDGE_ITEM,
     MARKETS,
@@ -218,21 +215,14 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
     return (worker % 6 + 1 if space < NUM_AREAS else int(d.g["face"][space])), space
 
 
-def _left_on_board(d: _Decision, worker: int) -> int:
-    """The number of such workers of the player that are on the board and not yet taken back."""
-    return int(on_board(d.g, d.p, worker)) - d.g["taken"].tolist().count(worker)
-
-
 def _take(d: _Decision, k: int) -> _Sentence:
-    face, space = _board_worker(d, k)
-    first = max(0, *d.g["taken"].tolist())  # those before it can no longer be taken
-    stay = [_board_worker(d, worker) for worker in range(first, k) if _left_on_board(d, worker)]
-    leaves = f"leaves {listed(f'the {f} on {named(d.g, where)}' for f, where in stay)} on the board" if stay else ""
-    lost = "the resource paid there is lost" if SLOT_SET >> space & 1 else ""
-    more = _left_on_board(d, k) > 1 or any(_left_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
-    gain = "" if more else "all are rolled at once: it is the last that can be taken"
-    text, risk = f"Take back the {face} from {named(d.g, space)}", "; ".join(filter(None, [leaves, lost]))
-    return _Sentence("Retrieve", text, SPACES[space], gain=gain, risk=risk)
+    """A worker is taken back; those that stand before it stay (R18.2)."""
+    (face, space), taken = _board_worker(d, k), d.g["taken"].tolist()
+    left = [worker for worker in range(max(0, *taken), k) if on_board(d.g, d.p, worker) > taken.count(worker)]
+    stay = [f"the {f} on {named(d.g, where)}" for f, where in (_board_worker(d, worker) for worker in left)]
+    risks = [f"leaves {listed(stay)} on the board"] if stay else []
+    risks += ["the resource paid there is lost"] if SLOT_SET >> space & 1 else []
+    return _Sentence("Retrieve", f"Take back the {face} from {named(d.g, space)}", SPACES[space], risk="; ".join(risks))
 
 
 def _sacrifice(d: _Decision, k: int) -> _Sentence:
@@ -277,32 +267,38 @@ def _choose_tile(d: _Decision, tile: int) -> _Sentence:
     return _Sentence("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
 
 
+# The fields of the sentences in `_BLOCKS`, of a decision and the number of the move in its block.
+_FIELDS: dict[str, Callable[[_Decision, int], str]] = {
+    "number": lambda d, k: str(k + 1),
+    "result": lambda d, k: ("star", "recruit")[k],
+    "payment": lambda d, k: _PAYMENTS[k],
+    "card": lambda d, k: title(RECRUIT_NAMES[k]),
+    "asked": lambda d, k: title(RECRUIT_NAMES[int(d.g["card"])]),
+    "artifact": lambda d, k: amount(1, ARTIFACTS[k]),
+    "item": lambda d, k: signed("knowledge", 1) if k == KNOWLEDGE_ITEM else amount(1, ITEMS[k]),
+    "pair": lambda d, k: amount(2, ARTIFACTS[k]),
+    "match": lambda d, k: amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
+    "purpose": lambda d, k: d.paying_for,
+    "other": lambda d, k: d.names[(d.p + k + 1) % len(d.names)],
+    "partner": lambda d, k: d.names[int(d.g["partner"])],
+    "offerer": lambda d, k: d.names[int(d.g["turn_player"])],
+    "progress": lambda d, k: d.progress,
+}
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The values of the fields, each found when a sentence asks for it."""
+
+    decision: _Decision
+    k: int
+
+    def __getitem__(self, name: str) -> str:
+        return _FIELDS[name](self.decision, self.k)
+
+
 def _says(group: str, text: str) -> _Explain:
-    """A sentence with what stands in the row: the number of the move, the partner, the player on turn, the recruit asked."""
-
-    def explain(d: _Decision, k: int) -> _Sentence:
-        return _Sentence(
-            group,
-            text.format(
-                number=k + 1,
-                result=("star", "recruit")[k % 2],
-                payment=_PAYMENTS[k % len(_PAYMENTS)],
-                card=title(RECRUIT_NAMES[k % len(RECRUIT_NAMES)]),
-                asked=title(RECRUIT_NAMES[int(d.g["card"])]),
-                good=amount(1, GOODS[k % len(GOODS)]),
-                artifact=amount(1, ARTIFACTS[k % len(ARTIFACTS)]),
-                item=signed("knowledge", 1) if k == KNOWLEDGE_ITEM else amount(1, ITEMS[k % len(ITEMS)]),
-                pair=amount(2, ARTIFACTS[k % len(ARTIFACTS)]),
-                match=amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
-                purpose=d.paying_for,
-                other=d.names[(d.p + k + 1) % len(d.names)],
-                partner=d.names[int(d.g["partner"])] if d.g["partner"] >= 0 else "",
-                offerer=d.names[int(d.g["turn_player"])],
-                progress=d.progress,
-            ),
-        )
-
-    return explain
+    return lambda d, k: _Sentence(group, text.format_map(_Values(d, k)))
 
 
 def _pays(cost: str) -> _Explain:
@@ -312,17 +308,15 @@ def _pays(cost: str) -> _Explain:
 # ---------------------------------------------------------------------------------------------------------------- trading
 
 
-def _items(counts: np.ndarray) -> str:
-    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
-
-
 def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
     """An offer that is sent, in which these items are asked for."""
-    given = d.g["chosen"]
-    cards = int(asked[FIRST_ARTIFACT:].sum()) - int(given[FIRST_ARTIFACT:].sum())
-    excess = max(0, int(d.g["hand_size"][d.p]) + cards - int(d.g["morale"][d.p]))
-    limit = f"; hand limit: perhaps discard {amount(excess, 'artifact')}" if excess else ""
-    return _Sentence("Send", text, cost=_items(given), gain=_items(asked), risk=f"the offer may be refused{limit}")
+    cost, gain = (_items(counts) for counts in (d.g["chosen"], asked))
+    return _Sentence("Send", text, cost=cost, gain=gain, risk="the offer may be refused")
+
+
+def _items(counts: np.ndarray) -> str:
+    """Returns numbers of items, by `ITEMS`, as parts of a cost."""
+    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
 
 
 def _ask(d: _Decision, item: int) -> _Sentence:
@@ -348,7 +342,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.PAY_TWO, _pays("2 artifacts")),
     (actions.PAY_ONE, _pays("1 artifact")),
     (actions.GAIN, _gain_sentence),
-    (actions.LOSE, _says("Lose", "Lose {good} to the roll{progress}")),
+    (actions.LOSE, _says("Lose", "Lose {item} to the roll{progress}")),
     (actions.DISCARD, _says("Discard", "Discard {artifact}{progress}")),
     (actions.STAR, _star),
     (actions.USE, _says("Recruit", "Use {card}")),
