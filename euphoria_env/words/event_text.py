@@ -135,6 +135,7 @@ EVENT_WORDS = {
 }
 _ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
 _GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
+_CAUSES = {kind for kind, row in KIND_ROWS.items() if row.causes} | {_K.WAY, _K.RESUMED, _K.RETRIEVED}
 _EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # of which is told why
 _IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # told only where no effect follows
 _TIES = ("more stars", "higher morale", "lower knowledge", "more markets", "more territories", "the lower roll", "the lot")
@@ -246,10 +247,13 @@ class Narrator:
 
     def keep_cause(self, kind: int, player: int, a: int, b: int) -> str:
         """Keeps an event as the cause of those that follow; returns which ones it causes (`events.causes`)."""
-        scope, why = causes(kind, a), self._texts(kind, a, b)[2] if _WORDS[kind].why else ""
-        self._next = why if scope == "next" else ""
-        self._source = "allegiance" if kind == _K.BONUS else ""
-        if scope == "interruption":
+        self._next = self._source = ""
+        if kind not in _CAUSES:
+            return ""
+        scope, why = causes(kind, a), self._texts(kind, a, b)[2]
+        if scope == "next":
+            self._next, self._source = why, "allegiance" if kind == _K.BONUS else ""
+        elif scope == "interruption":
             self._interruption = why
         elif scope == "group":
             self._group, self._interruption = why, ""

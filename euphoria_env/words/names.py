@@ -32,6 +32,7 @@ _KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET
 _OTHER_COMMODITY = item_set("energy", "water", "food")
 
 
+@cache
 def title(name: str) -> str:
     """An identifier as a title: "Spa of Fleeting Pleasure"."""
     small = ("of", "the", "for", "a")
@@ -39,6 +40,7 @@ def title(name: str) -> str:
     return " ".join(w if k and w in small else w.capitalize() for k, w in enumerate(words)).replace("Dr ", "Dr. ")
 
 
+@cache
 def short_title(tile: str) -> str:
     """The telling words of a tile's name: "Spa", "Bemusement Park"."""
     words = title(tile).replace("Friendly Local Game ", "").replace("Disassemble a ", "").split(" ")
@@ -46,6 +48,7 @@ def short_title(tile: str) -> str:
     return " ".join(words[:cut])
 
 
+@cache
 def short_name(recruit: str) -> str:
     """The short name of a recruit: "Kyle", "Jonathan the Artist" (there are two)."""
     name, _, rest = title(recruit).partition(" the ")
