@@ -25,7 +25,7 @@ from euphoria_env.engine.state import OVER, copy_rows
 from euphoria_env.engine.tape import TAPE_FIRST, TAPE_NEXT, empty_tape
 from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET, EventKind
 from euphoria_env.words.event_text import EVENT_WORDS, Clause, Narrator
-from euphoria_env.words.names import amount, either, gains, named, short_name, star_place, units
+from euphoria_env.words.names import amount, gains, named, short_name, star_place, units
 
 # Members of the enums as plain integers, which Python finds many times as fast.
 K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
@@ -202,10 +202,10 @@ def _choice(g: np.void, legal: list[int]) -> _Choice | None:
         text = ", ".join((units if verb == V.PAY else gains)(n, items) for n, items in groups if n)
         return _Choice(p, _VERBS[verb], text, groups[0][0] + groups[1][0])
     if asked in (D.ARTIFACT_WAY, D.DILEMMA_WAY):
-        return _Choice(p, "pay", either(_ways(g, legal)), 3)
+        return _Choice(p, "pay", " or ".join(_ways(g, legal)), 3)
     if asked == D.STAR:
         return _Choice(
-            p, "place", f"1 star {either(star_place(g, k) for k in range(len(STAR_PLACES)) if g['set_a'] >> k & 1)}", 1
+            p, "place", f"1 star {' or '.join(star_place(g, k) for k in range(len(STAR_PLACES)) if g['set_a'] >> k & 1)}", 1
         )
     return _Choice(p, "pay", "1 worker", 1) if asked == D.SACRIFICE else None
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from euphoria_env import actions
-from euphoria_env.board import SPACES, STAR_PLACES, TERRITORIES
+from euphoria_env.board import SPACES, STAR_PLACES
 from euphoria_env.event_kinds import KIND_ROWS, NAMES, EventKind
 from euphoria_env.events import causes
 from euphoria_env.words.names import (
@@ -26,8 +26,7 @@ from euphoria_env.words.names import (
     named,
     possessive,
     short_name,
-    site_name,
-    territory_name,
+    star_place,
     title,
     totals,
 )
@@ -143,7 +142,7 @@ _NAMED: dict[str, Callable[[str], str]] = {  # the fields that stand for names
     "artifact": str,
     "faction": str.capitalize,
     "item": str,
-    "market": lambda name: site_name(name.replace("market", "site")),
+    "market": lambda name: title(name.replace("market", "site")),
     "payment": "for {}".format,
     "recruit": short_name,
     "resolution": "a {}".format,
@@ -175,12 +174,13 @@ class Narrator:
         turn: the number of the turn before the first event.
 
     Attributes:
+        row: the game.
         clauses: those of the line so far.
         obvious: the causes that nobody needs to be told, since the line names them.
     """
 
     def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
-        self._row, self._names, self.turn = row, names, turn
+        self.row, self._names, self.turn = row, names, turn
         self.clauses: list[Clause] = []
         self._known: dict[tuple[int, int, int], tuple[str, str, str]] = {}
         self.begin(set())
@@ -192,11 +192,7 @@ class Narrator:
 
     def space(self, space: str) -> str:
         """The name of a space; of a market by its tile."""
-        return named(self._row, SPACES.index(space))
-
-    def star_place(self, place: str) -> str:
-        """The place of a star."""
-        return f"in {territory_name(place)}" if place in TERRITORIES else f"on {self.space(place)}"
+        return named(self.row, SPACES.index(space))
 
     def _field(self, meaning: str, value: int) -> str:
         if value < 0:
@@ -206,7 +202,7 @@ class Narrator:
         if meaning == "space":
             return self.space(SPACES[value])
         if meaning == "star place":
-            return self.star_place(STAR_PLACES[value])
+            return star_place(self.row, value)
         if meaning == "player":
             return self._names[value]
         return str(value) if value or meaning != "now at" else "no step"
@@ -353,7 +349,7 @@ def _choice(narrator: Narrator, player: int, action: int) -> Clause:
     if verb in ("take", "sacrifice"):
         item = f"the {rest[0] if len(rest) > 1 else 'worker'} on {narrator.space(what)}"
     elif verb == "star":
-        item = narrator.star_place(what)
+        item = star_place(narrator.row, STAR_PLACES.index(what))
     elif verb == "gain":
         item = gain_name(what)
     elif verb in ("set", "dilemma"):

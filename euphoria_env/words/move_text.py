@@ -46,7 +46,7 @@ from euphoria_env.words.names import (
     short_name,
     signed,
     space_name,
-    territory_name,
+    star_place,
     title,
 )
 
@@ -242,8 +242,9 @@ def _gain_sentence(d: _Decision, k: int) -> _Sentence:
 def _star(d: _Decision, place: int) -> _Sentence:
     name = STAR_PLACES[place]
     tile = TILES[int(d.g["tile"][MARKETS.index(name)])] if name in MARKETS else None
-    where = f"on {space_name(name, tile)}" if tile else f"in {territory_name(name)}"
-    return _Sentence("Star", f"Place the star {where}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else "")
+    return _Sentence(
+        "Star", f"Place the star {star_place(d.g, place)}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else ""
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- recruits

@@ -17,6 +17,7 @@ from euphoria_env.board import (
     RESOURCE_SET,
     SLOTS,
     SPACES,
+    STAR_PLACES,
     TANK,
     TERRITORIES,
     item_set,
@@ -34,8 +35,8 @@ _OTHER_COMMODITY = item_set("energy", "water", "food")
 
 @cache
 def title(name: str) -> str:
-    """An identifier as a title: "Spa of Fleeting Pleasure"."""
-    small = ("of", "the", "for", "a")
+    """An identifier as a title: "Spa of Fleeting Pleasure", "Euphorian site 1"."""
+    small = ("of", "the", "for", "a", "site", "market", "territory")
     words = name.split("_")
     return " ".join(w if k and w in small else w.capitalize() for k, w in enumerate(words)).replace("Dr ", "Dr. ")
 
@@ -95,11 +96,6 @@ def listed(parts: Iterable[str], last: str = "and") -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
 
 
-def either(parts: Iterable[str]) -> str:
-    """Alternatives within a cost or a gain, where a comma would begin the next part: "a or b or c"."""
-    return " or ".join(parts)
-
-
 def faction(number: int) -> str:
     """The name of a faction."""
     return FACTIONS[number].capitalize()
@@ -116,12 +112,9 @@ def units(n: int, items: int) -> str:
             names.append(name)
             items &= ~kind
     names = [name for k, name in enumerate(ITEMS) if items >> k & 1] + names
-    text = either(amount(n, name) if k == 0 else _plural(n, name) for k, name in enumerate(names) if name != "knowledge")
+    counted = [amount(n, name) for name in names if name != "knowledge"]
+    text = " or ".join([counted[0], *(one.split(" ", 1)[1] for one in counted[1:])])
     return f"{text} or {signed('knowledge', n)}" if "knowledge" in names else text
-
-
-def _plural(n: int, what: str) -> str:
-    return amount(n, what).split(" ", 1)[1]
 
 
 def gain_name(gain: str, n: int = 1) -> str:
@@ -137,16 +130,16 @@ def gains(n: int, options: int) -> str:
     for kind, name in _KINDS[1:]:
         if options == kind:
             return amount(n, name)
-    return either(gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1)
+    return " or ".join(gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1)
 
 
 def space_name(space: str, tile: str | None = None) -> str:
     """A space as it follows "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
     if space in SLOTS:
         site, slot = space.rsplit("_", 1)
-        return f"slot {slot} of {site_name(site)}"
+        return f"slot {slot} of {title(site)}"
     if space in MARKETS:
-        return f"the {title(tile)}" if tile else f"{title(space).replace('Market', 'market')}"
+        return f"the {title(tile)}" if tile else title(space)
     if space in TANK:
         return f"the Worker Tank ({space.split('_')[1]})"
     return f"the {title(space)}"
@@ -164,21 +157,9 @@ def named(g: np.void, space: int) -> str:
 
 
 def star_place(g: np.void, place: int) -> str:
-    """A place for stars: "in the Euphorian territory", "on the Spa"; a market that is not yet built has no name."""
-    if place < len(TERRITORIES):
-        return f"in {territory_name(TERRITORIES[place])}"
-    market = place - len(TERRITORIES)
-    return f"on the {short_title(TILES[int(g['tile'][market])])}" if g["built"][market] else "on the new market"
-
-
-def site_name(site: str) -> str:
-    """A construction site: "Euphorian site 1"."""
-    return title(site).replace("Site", "site")
-
-
-def territory_name(territory: str) -> str:
-    """A territory: "the Euphorian territory"."""
-    return f"the {title(territory).replace('Territory', 'territory')}"
+    """A place for stars in this game: "in the Euphorian territory", "on the Spa of Fleeting Pleasure"."""
+    name = STAR_PLACES[place]
+    return f"in the {title(name)}" if name in TERRITORIES else f"on {named(g, SPACES.index(name))}"
 
 
 def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
