@@ -6,8 +6,6 @@ import itertools
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
 
 import pytest
 
@@ -17,45 +15,8 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect, Price
 from tests.tools.differential import NEVER_LEGAL
-from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.foretelling import played
 from tests.tools.positions import any_position, random_rules
-
-DECISIONS = 120
-
-
-def _id(rules: Rules) -> str:
-    return "-".join([str(rules.num_players), *(name for name, value in rules.to_dict().items() if value is True)])
-
-
-def _played(rules: Rules, decisions: int = DECISIONS) -> Iterator[tuple[Game, random.Random]]:
-    """The decisions of two random games, the second of a player who finishes games."""
-    for policy in (random_move, prefer):
-        rng = random.Random(f"{rules} {policy.__name__}")
-        game = Game(rules, seed=rng.getrandbits(32))
-        for _ in range(decisions):
-            if not game.legal():
-                break
-            yield game, rng
-            game.play(policy(game, rng))
-
-
-def _from_positions(part: int, number: int = 50, decisions: int = 16) -> Iterator[tuple[Game, random.Random]]:
-    """The decisions after random positions, in which recruits, markets and tracks meet as play would seldom let them."""
-    rng = random.Random(part)
-    for _ in range(number):
-        game = Game.from_dict({**any_position(rng), "seed": rng.getrandbits(32)})
-        for _ in range(decisions):
-            if not game.legal():
-                break
-            yield game, rng
-            game.play(rng.choice(game.legal()))
-
-
-SOURCES = {_id(rules): partial(_played, rules) for rules in all_rules()}
-SOURCES |= {f"positions-{part}": partial(_from_positions, part) for part in range(4)}
-decisions_of = pytest.mark.parametrize("decisions", SOURCES.values(), ids=SOURCES.keys())
-Decisions = Callable[[], Iterator[tuple[Game, random.Random]]]
-
 
 # ------------------------------------------------------------------------------------------------- everything has words
 
@@ -83,10 +44,11 @@ def test_an_unknown_name_is_named(say) -> None:
         say("nobody")
 
 
-@decisions_of
-def test_words_are_whole_and_tell_nothing_hidden(decisions: Decisions) -> None:
+@pytest.mark.parametrize("part", range(16))
+def test_words_are_whole_and_tell_nothing_hidden(part: int) -> None:
     """They are the same in every deal that a seat may believe; for None, that everybody may."""
-    for game, rng in decisions():
+    rng = random.Random(f"words {part}")
+    for game in itertools.islice((game for _ in range(20) for game, *_ in played(rng)), 200):
         _check_moves(game)
         if rng.random() < 0.7:
             continue
@@ -121,7 +83,7 @@ def test_all_actions_are_explained() -> None:
     """In games with all options and after random positions; moves that were seldom played are preferred."""
     left = {actions.name(action) for action in range(actions.NUM_ACTIONS)} - NEVER_LEGAL
     left = {name for name in left if not name.startswith("sacrifice")}  # most are rare, and all have one sentence
-    played: Counter[str] = Counter()
+    often: Counter[str] = Counter()
     for part in itertools.count():
         rng = random.Random(part)
         for game in (
@@ -134,8 +96,8 @@ def test_all_actions_are_explained() -> None:
                 if not left.isdisjoint(legal):
                     _check_moves(game)
                     left.difference_update(legal)
-                move = min(legal, key=lambda move: (played[move], rng.random()))
-                played[move] += 1
+                move = min(legal, key=lambda move: (often[move], rng.random()))
+                often[move] += 1
                 game.play(move)
         if not left:
             break
