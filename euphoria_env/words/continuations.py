@@ -39,7 +39,7 @@ GAINS = {
 }  # fmt: skip
 NEWS = {K.REVEALED, K.RECRUIT_ACTIVE, K.RECRUIT_DEALT, K.BUILT, K.WON, K.CUT_OFF}
 _TOLD = COSTS | GAINS | NEWS
-OF_OTHERS = (COSTS | GAINS) - {K.GIVEN, K.RECEIVED}
+OF_OTHERS = (GAINS - {K.RECEIVED}) | {K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST}
 # The results of a choice, which the words of the choice tell.
 CHOSEN = {
     K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
@@ -53,7 +53,7 @@ for _ in range(MAX_WORKERS):
 
 
 class _Choice(NamedTuple):
-    """What a player chooses: "pay" or "gain", in words, and how many units of it."""
+    """A choice: who makes it, its verb ("pay", "gain"), the alternatives in words, and the number of units."""
 
     player: int
     verb: str
@@ -80,7 +80,7 @@ class Continuation:
         self.events: list[list[int]] = []
         self.kinds: set[int] = set()
         self.abilities: list[tuple[int, int]] = []
-        self.has_choice = self.by_roll = False
+        self.has_choice = self.by_roll = self._shows_hand = False
         self._chooser, self._units = -1, 0  # who chooses, and how much has not yet happened of what is chosen
         self._asked: _Choice | None = None  # since the last event
         self._knows_cards = True  # until hidden cards are shown that were dealt at random
@@ -88,6 +88,9 @@ class Continuation:
     def add(self, event: list[int]) -> None:
         """Adds an event."""
         kind, player, a, b = event
+        self._shows_hand |= kind == K.ABILITY and a == GAMBLER
+        if self._shows_hand and player != self.p and kind in (K.DRAWN, K.HAND_LIMIT):
+            return  # nobody knows before whether the hand holds a pair
         if kind == K.TIE_BROKEN and a >= _BY_ROLL:
             self.by_roll = True
             while self.events[-1][0] in (K.ROLL, K.DIE, K.LOT):
@@ -109,30 +112,32 @@ class Continuation:
             self.found[kind, clause if clause.n == 1 else clause._replace(n=1)] += clause.n
 
     def _is_told(self, kind: int, clause: Clause) -> bool:
-        """Whether a change is told; not what a hidden card brings about, nor what a roll or the hand limit takes."""
+        """Returns whether a change is told: not the effects of hidden cards, nor what a roll or the hand limit takes."""
         if kind == K.WON:
             return not self.by_roll
         if kind in NEWS:
             return kind != K.RECRUIT_ACTIVE or clause.player == self.p
         if not self._knows_cards and (clause.why or (kind == K.STAR_ON_RECRUIT and clause.player != self.p)):
             return False
-        if clause.player != self.p:  # the hand that the Gambler shows is unknown
-            return kind in OF_OTHERS and not (kind == K.DRAWN and clause.why == short_name(RECRUIT_NAMES[GAMBLER]))
-        return clause.why != _HAND_LIMIT
+        return kind in OF_OTHERS if clause.player != self.p else clause.why != _HAND_LIMIT
 
-    def ask(self, g: np.void, legal: list[int], is_told: bool = True) -> None:
-        """Adds a question; `is_told`: whether its choice is a change that is told."""
+    def ask(self, g: np.void, legal: list[int]) -> None:
+        """Adds the question that a player is asked."""
         if g["ask"] == D.USE:
             self.abilities.append((int(g["player"]), int(g["card"])))
             return
         self.has_choice = True
-        previous, choice = self._asked, _choice(g, legal)
-        self._asked = choice
-        if choice is None or choice == previous or (choice.verb == "pay" and self._units > 0):  # it goes on
-            return
-        self._chooser, self._units = choice.player, choice.units
-        if is_told and self.narrator.why != _HAND_LIMIT:
+        choice = _choice(g, legal)
+        if self.begin_choice(choice) and choice and self.narrator.why != _HAND_LIMIT:
             self.found[CHOICE, Clause(choice.player, choice.verb, self.narrator.why, item=choice.text)] += 1
+
+    def begin_choice(self, choice: _Choice | None) -> bool:
+        """Expects the results of a choice, which are not told; returns False where one goes on that was begun before."""
+        previous, self._asked = self._asked, choice
+        if choice is None or choice == previous or (choice.verb == "pay" and self._units > 0):
+            return False
+        self._chooser, self._units = choice.player, choice.units
+        return True
 
 
 class Explorer:
@@ -147,7 +152,7 @@ class Explorer:
         self._tape = self._tapes[0].copy()
         self._narrator = Narrator(self.g, names, 0)
         self._obvious = {named(self.g, int(self.g["space"])), EVENT_WORDS[EventKind.RETRIEVES].why}
-        self._legal = _legal(rows)
+        self._choice = _choice(self.g, _legal(rows))
 
     def continuations(self, move: int) -> list[list[Continuation]]:
         """Plays a move with different dice, if any are rolled, and answers, if any are asked; a list for each, low dice first."""
@@ -169,8 +174,7 @@ class Explorer:
         g, tape, turn = self._rows[0], self._tape, self.g["turn"]
         self._narrator.begin(self._obvious | ({short_name(RECRUIT_NAMES[action - USE])} if USE <= action < SKIP else set()))
         line = Continuation(self.g, self._narrator)
-        line.ask(g, self._legal, is_told=False)
-        line.has_choice = False
+        line.begin_choice(self._choice)
         while True:
             tape[TAPE_NEXT] = tape[TAPE_FIRST]
             step(self._rows, 0, action, tape)
@@ -186,14 +190,14 @@ class Explorer:
 
 
 def _legal(rows: np.ndarray) -> list[int]:
-    """The legal moves, ascending."""
+    """Returns the legal moves, ascending."""
     mask = np.empty(NUM_ACTIONS, np.bool_)
     write_mask(rows, 0, mask)
     return np.flatnonzero(mask).tolist()
 
 
 def _choice(g: np.void, legal: list[int]) -> _Choice | None:
-    """The choice that a player is asked to make; None where it changes nothing, or the roll is to blame."""
+    """Returns the choice that a player is asked to make; None if it pays and gives nothing, or only what a roll takes."""
     asked, p = g["ask"], int(g["player"])
     if asked == D.SERIES and g["verb"] != V.LOSE:
         verb, groups = int(g["verb"]), [(int(g[f"units_{k}"]), int(g[f"set_{k}"])) for k in "ab"]
@@ -211,7 +215,7 @@ def _choice(g: np.void, legal: list[int]) -> _Choice | None:
 
 
 def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
-    """The legal ways to pay artifacts."""
+    """Returns the legal ways to pay artifacts."""
     texts = {PAY_THREE: "3 artifacts", PAY_PAIR: "a pair", PAY_TWO: "2 artifacts", PAY_ONE: "1 artifact"}
     texts[PAY_MATCH] = amount(1, ARTIFACTS[int(g["dilemma"][int(g["player"])])])
     ways = {PAY_PAIR if PAY_PAIR <= action < PAY_THREE else action for action in legal}
@@ -219,7 +223,7 @@ def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
 
 
 def chance_to_lose(start: np.void, p: int, events: Iterable[Sequence[int]]) -> float:
-    """The chance of a player to lose a worker to the knowledge check, over all faces of the dice that are rolled (R5.3).
+    """Returns the chance of a player to lose a worker to the knowledge check, over all faces of the dice that are rolled (R5.3).
 
     Args:
         start: the game before.

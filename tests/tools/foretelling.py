@@ -104,6 +104,8 @@ def _mistakes(window: _Window, game: Game) -> Iterator[str]:
     )
     for name, risk in (("WORKER_LOST", "knowledge check"), ("HAND_LIMIT", "hand limit"), ("STAYS", "too little is left")):
         for event in known:
+            if "gambler" in move.notation and event.player != p:  # it depends on the hand that is shown
+                continue
             if event.kind == _E[name] and not re.search(risk if event.player == p else rf"player {event.player}\b", move.risk):
                 yield f"{name} of player {event.player}"
 
