@@ -26,11 +26,11 @@ class KindRow(NamedTuple):
         player: whether it has a player.
         a, b: what these fields are; "": -1. A key of `NAMES` means an index of that list, "player" a seat, any other text a plain
             number.
-        causes: which events that follow it is the cause of. "group": all, until the next group. "interruption": likewise, until
+        causes: the later events that it causes. "group": all, until the next group. "interruption": likewise, until
             the next group or interruption, or until `resumed`, where the interrupted group continues. "next": the next event
             alone.
         secret: whether `a` is known to the player of the event alone, and to nobody if it has none (R19).
-        outcome: the kind of outcome of chance that `a` is, if it is one.
+        outcome: the kind of random outcome that `a` is; "": none.
     """
 
     meaning: str

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from euphoria_env import actions
-from euphoria_env.board import SPACES, STAR_PLACES
 from euphoria_env.event_kinds import KIND_ROWS, NAMES, EventKind
 from euphoria_env.events import causes
 from euphoria_env.words.names import (
-    amount,
     called,
     capital,
     does,
-    gain_name,
     listed,
     named,
     possessive,
@@ -43,7 +40,7 @@ class EventWords(NamedTuple):
         item: with the fields {a} and {b}, and {whose}: of the player `a`.
         number: the field with the number of items, which are added up; "1": it is one of them; "": `item` is text.
         why: what is said of the events that it causes.
-        hidden: what is counted where the reader may not know `a`.
+        hidden: the item where the reader may not know `a`.
         change: the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`.
     """
 
@@ -153,7 +150,7 @@ _RETRIEVING = EVENT_WORDS[_K.RETRIEVES].why
 
 
 class Clause(NamedTuple):
-    """Something that a player does, as a part of a line; clauses that differ in their last four fields alone make one."""
+    """A part of a line: a player, a verb and an item. Neighbours that differ in their last four fields alone become one."""
 
     player: int  # -1: nobody
     says: str
@@ -176,7 +173,7 @@ class Narrator:
     Attributes:
         row: the game.
         clauses: those of the line so far.
-        obvious: the causes that nobody needs to be told, since the line names them.
+        obvious: the causes that are not told, since the line names them anyway.
     """
 
     def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
@@ -186,13 +183,9 @@ class Narrator:
         self.begin(set())
 
     def begin(self, obvious: set[str]) -> None:
-        """Forgets all causes; nobody needs to be told the obvious ones."""
+        """Forgets all causes, and sets the obvious ones."""
         self.obvious = obvious
         self._group = self._interruption = self._next = self._source = ""  # of the events that follow
-
-    def space(self, space: str) -> str:
-        """The name of a space; of a market by its tile."""
-        return named(self.row, SPACES.index(space))
 
     def _field(self, meaning: str, value: int) -> str:
         if value < 0:
@@ -200,7 +193,7 @@ class Narrator:
         if meaning in _NAMED:
             return _NAMED[meaning](NAMES[meaning][value])
         if meaning == "space":
-            return self.space(SPACES[value])
+            return named(self.row, value)
         if meaning == "star place":
             return star_place(self.row, value)
         if meaning == "player":
@@ -222,7 +215,7 @@ class Narrator:
             self.keep_cause(*event)
 
     def _texts(self, kind: int, a: int, b: int) -> tuple[str, str, str]:
-        """The item, the change and the cause that an event is."""
+        """Returns the item, the change and the cause in the words of an event."""
         key = kind, a, b
         if key not in self._known or kind == _K.TURN:
             row, words = _ROWS[kind], _WORDS[kind]
@@ -233,7 +226,7 @@ class Narrator:
         return self._known[key]
 
     def clause(self, kind: int, player: int, a: int, b: int) -> Clause:
-        """The clause of an event."""
+        """Returns the clause of an event."""
         row, words = _ROWS[kind], _WORDS[kind]
         item, change, _ = self._texts(kind, a, b)
         hidden = row.secret and a < 0
@@ -264,14 +257,14 @@ class Narrator:
         return scope
 
     def phrases(self, clauses: Iterable[Clause]) -> Iterator[tuple[int, str]]:
-        """The clauses in words, each with its player and without the name: "gains 1 gold (Kyle)"."""
+        """Yields clauses in words, each with its player and without the name: "gains 1 gold (Kyle)"."""
         for (player, says, why, counted), run in groupby(clauses, key=lambda clause: clause[:4]):
             told = [clause[4:7] for clause in run]
             items = totals(told) if counted else [item for item, *_ in told]
             yield player, says.format(listed(items)) + (f" ({why})" if why and why not in self.obvious else "")
 
     def line(self) -> str:
-        """The clauses so far as a line; the next one begins."""
+        """Returns the clauses so far as a line, and begins the next one."""
         parts, last = list[str](), -1
         for player, text in self.phrases(self.clauses):
             if player >= 0:
@@ -283,7 +276,7 @@ class Narrator:
 
 
 def _follows(kind: int, following: int) -> bool:
-    """Whether the next event is an effect of this one, or both are penalties."""
+    """Returns whether the next event is an effect of this one, or both are penalties."""
     return following in ((_K.DIE, _K.FACE_SET) if kind == _K.ROLL else _EFFECTS) or kind == following == _K.PENALTY
 
 
@@ -317,43 +310,7 @@ def log(
         narrator.tell(events[first:end].tolist())
         first = end
         if action == actions.END or all(clause.says == EVENT_WORDS[_K.TURN].says for clause in narrator.clauses):
-            narrator.clauses.insert(0, _choice(narrator, player, action))
+            chosen = actions.NAMES[action].replace("_", " ")  # nothing happens yet
+            narrator.clauses.insert(0, Clause(player, "chooses {}", item=f'"{chosen}"'))
         lines.append(narrator.line())
     return lines
-
-
-# Choices by which nothing happens yet: by the first word of the notation, the verb and how the item is words.
-_CHOICES = {
-    "end": "places no further worker",
-    "done": "takes no further worker",
-    "take": "chooses {}",
-    "sacrifice": "chooses {}",
-    "dilemma": "wants {} for the dilemma",
-    "pay": "chooses to pay {}",
-    "gain": "chooses {}",
-    "lose": "chooses to lose {}",
-    "discard": "chooses to discard {}",
-    "star": "chooses to place a star {}",
-    "set": "chooses the face {}",
-    "give": "chooses to offer {}",
-    "ask": "chooses to ask for {}",
-}
-_WAYS = {"three": "any 3 artifacts", "match": "the artifact of the dilemma", "two": "any 2 artifacts", "one": "1 artifact"}
-_WAYS |= {"knowledge": "knowledge +1"}
-
-
-def _choice(narrator: Narrator, player: int, action: int) -> Clause:
-    """The clause for a choice by which nothing happens yet."""
-    verb, *rest = actions.NAMES[action].split()
-    what = rest[-1] if rest else ""
-    if verb in ("take", "sacrifice"):
-        item = f"the {rest[0] if len(rest) > 1 else 'worker'} on {narrator.space(what)}"
-    elif verb == "star":
-        item = star_place(narrator.row, STAR_PLACES.index(what))
-    elif verb == "gain":
-        item = gain_name(what)
-    elif verb in ("set", "dilemma"):
-        item = what if verb == "set" else f"a {what}"
-    else:
-        item = _WAYS.get(what) or amount(len(rest), what)  # "pay pair bat": two
-    return Clause(player, _CHOICES.get(verb, "decides"), item=item)

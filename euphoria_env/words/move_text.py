@@ -97,7 +97,7 @@ class _Decision:
 
     @property
     def progress(self) -> str:
-        """The number of the item of a series that is asked: " (2 of 3)"; "" if there is only one."""
+        """The number of the item that is asked in a series: " (2 of 3)"; "" if there is only one."""
         whole = int(self.g["units_a"]) + int(self.g["units_b"])
         return f" ({int(self.g['chosen'].sum()) + 1} of {whole})" if whole > 1 else ""
 
@@ -126,7 +126,7 @@ _Explain = Callable[[_Decision, int], _Sentence]
 
 
 def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> list[Move]:
-    """The legal moves of the seat that decides, explained, in the order of their ids; none for every other seat.
+    """Returns the legal moves of the seat that decides, explained, in the order of their ids; none for every other seat.
 
     Args:
         game: the game.
@@ -156,7 +156,7 @@ def _sentence(decision: _Decision, action: int) -> _Sentence:
 
 
 def _consequences(decision: _Decision, moves: Sequence[int]) -> dict[int, Consequences]:
-    """The consequences of each move but trades; in the middle of a turn without what is the same for all of them."""
+    """Returns the consequences of all moves but trades; in the middle of a turn without what is the same for all of them."""
     g = decision.g
     moves = [action for action in moves if not actions.TRADE <= action < actions.ACCEPT]
     if g["status"] == SETUP or not moves:
@@ -169,7 +169,7 @@ def _consequences(decision: _Decision, moves: Sequence[int]) -> dict[int, Conseq
 
 
 def _unshared(lists: list[list[str]]) -> list[list[str]]:
-    """Lists without the texts that stand in all of them, those about the end of the game excepted."""
+    """Returns lists without the texts that stand in all of them, except those about the end of the game."""
     shared = set.intersection(*({text for text in texts if not text.endswith("win the game")} for texts in lists))
     return [[text for text in texts if text not in shared] for texts in lists]
 
@@ -178,7 +178,7 @@ _NOTHING = Consequences([], [], [], [])
 
 
 def _explained(action: int, said: _Sentence, found: Consequences) -> Move:
-    """A move with its sentence and its consequences."""
+    """Returns a move with its sentence and its consequences."""
     gain = "; ".join(filter(None, [", ".join(found.gain), said.gain, *found.notes]))
     cost = ", ".join(filter(None, [said.cost, *found.cost]))
     risk = "; ".join(filter(None, [said.risk, *found.risk]))
@@ -197,7 +197,7 @@ def _place(d: _Decision, k: int) -> _Sentence:
 
 
 def _missing(d: _Decision, space: int) -> str:
-    """A note on a site that the worker does not complete (R9.3)."""
+    """Returns a note on a site that the worker does not complete (R9.3)."""
     if not SLOT_SET >> space & 1:
         return ""
     first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
@@ -210,13 +210,13 @@ _PAYMENTS = ("free of charge", "paying 1 food", "paying 1 bliss", "paying 1 ener
 
 
 def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
-    """Face and space of a board worker."""
+    """Returns the face and the space of a worker on the board."""
     space = int(WORKER_SPACE[worker])
     return (worker % 6 + 1 if space < NUM_AREAS else int(d.g["face"][space])), space
 
 
 def _take(d: _Decision, k: int) -> _Sentence:
-    """A worker is taken back; those that stand before it stay (R18.2)."""
+    """Takes back a worker; those that are asked for before it stay (R18.2)."""
     (face, space), taken = _board_worker(d, k), d.g["taken"].tolist()
     left = [worker for worker in range(max(0, *taken), k) if on_board(d.g, d.p, worker) > taken.count(worker)]
     stay = [f"the {f} on {named(d.g, where)}" for f, where in (_board_worker(d, worker) for worker in left)]
@@ -310,7 +310,7 @@ def _pays(cost: str) -> _Explain:
 
 
 def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
-    """An offer that is sent, in which these items are asked for."""
+    """Sends an offer that asks for these items."""
     cost, gain = (_items(counts) for counts in (d.g["chosen"], asked))
     return _Sentence("Send", text, cost=cost, gain=gain, risk="the offer may be refused")
 
@@ -321,7 +321,7 @@ def _items(counts: np.ndarray) -> str:
 
 
 def _ask(d: _Decision, item: int) -> _Sentence:
-    """An item is asked for; the last one sends the offer (R15.2)."""
+    """Asks for an item; the last one sends the offer (R15.2)."""
     text = f"Ask {d.names[int(d.g['partner'])]} for {amount(1, ITEMS[item])}"
     after, asked = copy_rows(d.rows), d.g["asked"].copy()
     asked[item] += 1
@@ -367,7 +367,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
 
 
 def question(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> str:
-    """The decision that is asked, as a sentence; the same for every seat, but that who reads it is "you".
+    """Returns the decision that is asked as a sentence, the same for every seat; the reader is "you".
 
     Args:
         game: the game.
