@@ -15,8 +15,8 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect, Price
 from tests.tools.differential import NEVER_LEGAL
-from tests.tools.foretelling import played
 from tests.tools.positions import any_position, random_rules
+from tests.tools.previews import played
 
 # ------------------------------------------------------------------------------------------------- everything has words
 

@@ -82,7 +82,7 @@ class _Window:
 
 
 def _mistakes(window: _Window, game: Game) -> Iterator[str]:
-    """The events that were not foretold, or did not happen."""
+    """The events that were not announced, or did not happen."""
     move, p = window.move, window.player
     events = game.events[window.first :]
     events = events[: next((k for k, e in enumerate(events) if e.kind in (_E.TURN, _E.RECRUIT_DEALT)), len(events))]
@@ -125,7 +125,7 @@ def _unannounced(window: _Window, events: list[Event], sure: Counter[str], text:
                 plain[found[0]] += found[1]
             elif event.kind not in (_E.GIVEN, _E.RECEIVED) and not re.search(rf"player {event.player}\b", text):
                 yield f"{found} for player {event.player}"
-    yield from (f"{name} {n} is not foretold" for name, n in plain.items() if n > sure[name] and name not in open_)
+    yield from (f"{name} {n} is not announced" for name, n in plain.items() if n > sure[name] and name not in open_)
     for q, name in window.asked if window.whole else ():
         if name not in text or (q != p and not re.search(rf"player {q}\b", text)):
             yield f"{name} of player {q} is asked"

@@ -12,8 +12,8 @@ import pytest
 from euphoria_env import Game, Rules, words
 from euphoria_env.event_kinds import EventKind
 from euphoria_env.words import Move
-from tests.tools.foretelling import compared, played
 from tests.tools.positions import any_position
+from tests.tools.previews import compared, played
 
 
 def _said(game: Game, notation: str, names: list[str] | None = None) -> Move:
@@ -25,14 +25,14 @@ def _active(*names: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_what_is_foretold_happens(part: int) -> None:
+def test_what_a_preview_says_happens(part: int) -> None:
     """Certain costs and gains, nothing unannounced, abilities asked, workers lost, winners: all options, 2 to 6 players."""
     assert list(compared(1000, part)) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
-def test_what_is_foretold_happens_in_many_decisions(part: int) -> None:
+def test_what_a_preview_says_happens_in_many_decisions(part: int) -> None:
     assert list(compared(5000, 1000 + part)) == []
 
 
@@ -95,7 +95,7 @@ def test_the_knowledge_check_is_exact(part: int) -> None:
 # ------------------------------------------------------------------------------------------------------------ single moves
 
 
-def test_no_roll_is_foretold_where_the_game_ends_first() -> None:
+def test_no_roll_is_expected_where_the_game_ends_first() -> None:
     """R16.1."""
     player = {"workers": [5, 6], "knowledge": 5, "goods": {"stone": 1}}
     position = {
