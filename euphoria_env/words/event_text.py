@@ -310,7 +310,12 @@ def log(
         narrator.tell(events[first:end].tolist())
         first = end
         if action == actions.END or all(clause.says == EVENT_WORDS[_K.TURN].says for clause in narrator.clauses):
-            chosen = actions.NAMES[action].replace("_", " ")  # nothing happens yet
-            narrator.clauses.insert(0, Clause(player, "chooses {}", item=f'"{chosen}"'))
+            narrator.clauses.insert(0, _choice(player, action))
         lines.append(narrator.line())
     return lines
+
+
+def _choice(player: int, action: int) -> Clause:
+    """Returns the clause of a choice by which nothing happens yet; those of cards are secret."""
+    name = actions.NAMES[action].replace("_", " ")
+    return Clause(player, "decides") if name.startswith("choose ") else Clause(player, "chooses {}", item=f'"{name}"')
