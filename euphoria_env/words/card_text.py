@@ -37,7 +37,7 @@ CHECK = (  # R5.3
     f"when you roll, add your knowledge and all your available workers; at {KNOWLEDGE_LIMIT} or more "
     "you lose the highest of them (at most one a turn)"
 )
-_KINDS = {
+_SPACE_KINDS = {
     "area": AREAS, "tunnel": TUNNELS, "tunnel_end": TUNNEL_ENDS, "slot": SLOTS, "market": MARKETS,
     "artifact_market": ARTIFACT_MARKETS,
 }  # fmt: skip
@@ -123,7 +123,7 @@ def _known(name: str, names: Collection[str], kind: str) -> str:
 
 def _kind(space: str) -> str:
     """Returns the kind of a space, which is its name if it is the only one of its kind."""
-    return next((kind for kind, spaces in _KINDS.items() if space in spaces), space)
+    return next((kind for kind, spaces in _SPACE_KINDS.items() if space in spaces), space)
 
 
 def _of_region(space: str) -> dict[str, str]:

@@ -12,11 +12,11 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY
 from euphoria_env.words.continuations import (
     CHOICE,
-    CHOSEN,
-    COSTS,
-    GAINS,
-    NEWS,
-    OF_OTHERS,
+    CHOSEN_KINDS,
+    COST_KINDS,
+    GAIN_KINDS,
+    KINDS_OF_OTHERS,
+    NEWS_KINDS,
     Continuation,
     Explorer,
     K,
@@ -47,10 +47,10 @@ def consequences(rows: np.ndarray, moves: Sequence[int], names: Sequence[str]) -
         names: what the players are called, "you" for the player who decides.
     """
     explorer = Explorer(rows, names)
-    return [_Description(explorer.g, names, explorer.continuations(move)).consequences() for move in moves]
+    return [_MoveDescription(explorer.g, names, explorer.continuations(move)).consequences() for move in moves]
 
 
-class _Description:
+class _MoveDescription:
     """Describes the continuations of a move; `found` has a list for each roll of the dice, the lowest one first."""
 
     def __init__(self, g: np.void, names: Sequence[str], found: list[list[Continuation]]) -> None:
@@ -67,8 +67,8 @@ class _Description:
     def consequences(self) -> Consequences:
         """Returns all parts."""
         own = [(kind, clause, n) for (kind, clause), n in self.sure.items() if clause.player == self.p]
-        cost = self._amounts((k, c, n) for k, c, n in own if k in COSTS or (k == CHOICE and c.says == "pay"))
-        gain = self._amounts((k, c, n) for k, c, n in own if k in GAINS or (k == CHOICE and c.says in ("gain", "place")))
+        cost = self._amounts((k, c, n) for k, c, n in own if k in COST_KINDS or (k == CHOICE and c.says == "pay"))
+        gain = self._amounts((k, c, n) for k, c, n in own if k in GAIN_KINDS or (k == CHOICE and c.says in ("gain", "place")))
         discards = [clause.item for kind, clause, _ in own if kind == CHOICE and clause.says == "discard"]
         notes = [f"then discard {listed(discards)}"] if discards else []
         notes += self._news(self.sure) + [f"perhaps {text}" for text in [*self._news(self.possible), *self._possible_gains()]]
@@ -92,7 +92,9 @@ class _Description:
         own = [(kind, clause, n) for (kind, clause), n in self.possible.items() if clause.player == self.p]
         obvious = ("", *self.narrator.obvious)
         return self._amounts(
-            (k, c, n) for k, c, n in own if k in GAINS - CHOSEN or (k in GAINS | {CHOICE} and c.why not in obvious)
+            (k, c, n)
+            for k, c, n in own
+            if k in GAIN_KINDS - CHOSEN_KINDS or (k in GAIN_KINDS | {CHOICE} and c.why not in obvious)
         )
 
     def _news(self, changes: _Changes) -> list[str]:
@@ -100,7 +102,7 @@ class _Description:
         told = [
             clause._replace(n=n)
             for (kind, clause), n in changes.items()
-            if kind in (NEWS - {K.BUILT} if clause.player in (-1, self.p) else OF_OTHERS)
+            if kind in (NEWS_KINDS - {K.BUILT} if clause.player in (-1, self.p) else KINDS_OF_OTHERS)
         ]
         texts: dict[str, list[int]] = {}
         for player, text in self.narrator.phrases(sorted(told, key=lambda clause: clause.player)):

@@ -30,23 +30,23 @@ from euphoria_env.words.names import amount, gains, named, short_name, star_plac
 # Members of the enums as plain integers, which Python finds many times as fast.
 K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
 _ROLLS = ([1] * 16, [6, 5, 4, 3] * 4)  # the faces that continuations roll
-_EVENTS = 300  # of one step, at most
+_STEP_EVENTS = 300  # of one step, at most
 CHOICE = -1  # instead of a kind of event
-COSTS = {K.PAID, K.GIVEN, K.DISCARDED, K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST, K.SACRIFICED}
-GAINS = {
+COST_KINDS = {K.PAID, K.GIVEN, K.DISCARDED, K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST, K.SACRIFICED}
+GAIN_KINDS = {
     K.GAINED, K.RECEIVED, K.DRAWN, K.KNOWLEDGE_GAINED, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.ALLEGIANCE, K.MINER,
     K.STAR, K.STAR_ON_RECRUIT, K.STAR_ON_DILEMMA, K.WORKER_GAINED,
 }  # fmt: skip
-NEWS = {K.REVEALED, K.RECRUIT_ACTIVE, K.RECRUIT_DEALT, K.BUILT, K.WON, K.CUT_OFF}
-_TOLD = COSTS | GAINS | NEWS
-OF_OTHERS = (GAINS - {K.RECEIVED}) | {K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST}
+NEWS_KINDS = {K.REVEALED, K.RECRUIT_ACTIVE, K.RECRUIT_DEALT, K.BUILT, K.WON, K.CUT_OFF}
+_TOLD = COST_KINDS | GAIN_KINDS | NEWS_KINDS
+KINDS_OF_OTHERS = (GAIN_KINDS - {K.RECEIVED}) | {K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST}
 # The results of a choice, which the words of the choice tell.
-CHOSEN = {
+CHOSEN_KINDS = {
     K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
 }  # fmt: skip
 _VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.DISCARD: "discard"}
 _HAND_LIMIT = EVENT_WORDS[EventKind.HAND_LIMIT].why
-_BY_ROLL = NAMES["tie-break"].index("roll")
+_ROLL_OFF = NAMES["tie-break"].index("roll")
 _SUMS = [np.ones(1)]  # the chance of each sum of faces, by the number of dice
 for _ in range(MAX_WORKERS):
     _SUMS.append(np.convolve(_SUMS[-1], [0, *[1 / 6] * 6]))
@@ -91,7 +91,7 @@ class Continuation:
         self._shows_hand |= kind == K.ABILITY and a == GAMBLER
         if self._shows_hand and player != self.p and kind in (K.DRAWN, K.HAND_LIMIT):
             return  # nobody knows before whether the hand holds a pair
-        if kind == K.TIE_BROKEN and a >= _BY_ROLL:
+        if kind == K.TIE_BROKEN and a >= _ROLL_OFF:
             self.by_roll = True
             while self.events[-1][0] in (K.ROLL, K.DIE, K.LOT):
                 self.events.pop()
@@ -106,7 +106,7 @@ class Continuation:
 
     def _find(self, kind: int, clause: Clause) -> None:
         is_reaction = bool(self.events) and self.events[-1][0] == K.REACTION
-        if kind in CHOSEN and clause.player == self._chooser and self._units > 0 and not is_reaction:
+        if kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
             self._units -= clause.n
         elif clause.n and self._is_told(kind, clause):
             self.found[kind, clause if clause.n == 1 else clause._replace(n=1)] += clause.n
@@ -115,11 +115,11 @@ class Continuation:
         """Returns whether a change is told: not the effects of hidden cards, nor what a roll or the hand limit takes."""
         if kind == K.WON:
             return not self.by_roll
-        if kind in NEWS:
+        if kind in NEWS_KINDS:
             return kind != K.RECRUIT_ACTIVE or clause.player == self.p
         if not self._knows_cards and (clause.why or (kind == K.STAR_ON_RECRUIT and clause.player != self.p)):
             return False
-        return kind in OF_OTHERS if clause.player != self.p else clause.why != _HAND_LIMIT
+        return kind in KINDS_OF_OTHERS if clause.player != self.p else clause.why != _HAND_LIMIT
 
     def ask(self, g: np.void, legal: list[int]) -> None:
         """Adds the question that a player is asked."""
@@ -148,7 +148,7 @@ class Explorer:
         self.g: np.void = self._start[0]
         deal_hidden(self._start, 0, int(self.g["player"]), 1)
         self._bytes, self._start_bytes = self._rows.view(np.uint8), self._start.view(np.uint8)
-        self._tapes = [empty_tape(_EVENTS, [dice]) for dice in _ROLLS]
+        self._tapes = [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
         self._tape = self._tapes[0].copy()
         self._narrator = Narrator(self.g, names, 0)
         self._obvious = {named(self.g, int(self.g["space"])), EVENT_WORDS[EventKind.RETRIEVES].why}

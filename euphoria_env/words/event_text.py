@@ -129,9 +129,9 @@ EVENT_WORDS = {
     _K.CUT_OFF: EventWords("the game is cut off"),
     _K.RANK: EventWords("ends on rank {}", "{a}"),
 }
-_ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
-_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
-_CAUSES = {kind for kind, row in KIND_ROWS.items() if row.causes} | {_K.WAY, _K.RESUMED, _K.RETRIEVED}
+_KIND_ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
+_BEGINS_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
+_CAUSE_KINDS = {kind for kind, row in KIND_ROWS.items() if row.causes} | {_K.WAY, _K.RESUMED, _K.RETRIEVED}
 _EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # of which is told why
 _IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # told only where no effect follows
 _TIES = ("more stars", "higher morale", "lower knowledge", "more markets", "more territories", "the lower roll", "the lot")
@@ -218,7 +218,7 @@ class Narrator:
         """Returns the item, the change and the cause in the words of an event."""
         key = kind, a, b
         if key not in self._known or kind == _K.TURN:
-            row, words = _ROWS[kind], _WORDS[kind]
+            row, words = _KIND_ROWS[kind], _WORDS[kind]
             fields = {"a": self._field(row.a, a), "b": self._field(row.b, b), "turn": self.turn}
             fields["whose"] = possessive(self._names[a]) if row.a == "player" else ""
             item = words.hidden if row.secret and a < 0 else words.item.format_map(fields)
@@ -227,7 +227,7 @@ class Narrator:
 
     def clause(self, kind: int, player: int, a: int, b: int) -> Clause:
         """Returns the clause of an event."""
-        row, words = _ROWS[kind], _WORDS[kind]
+        row, words = _KIND_ROWS[kind], _WORDS[kind]
         item, change, _ = self._texts(kind, a, b)
         hidden = row.secret and a < 0
         n = 1 if hidden or not words.number else {"a": a, "b": b}.get(words.number, 1)
@@ -237,7 +237,7 @@ class Narrator:
     def keep_cause(self, kind: int, player: int, a: int, b: int) -> str:
         """Keeps an event as the cause of those that follow; returns which ones it causes (`events.causes`)."""
         self._next = self._source = ""
-        if kind not in _CAUSES:
+        if kind not in _CAUSE_KINDS:
             return ""
         scope, why = causes(kind, a), self._texts(kind, a, b)[2]
         if scope == "next":
@@ -300,7 +300,7 @@ def log(
     if not decided:
         return []
     first = decided[0].first if since else 0
-    groups = np.flatnonzero(_GROUP[events[:first, 0]])
+    groups = np.flatnonzero(_BEGINS_GROUP[events[:first, 0]])
     begin = int(groups[-1]) if len(groups) else 0
     narrator.turn -= int(np.count_nonzero(events[begin:, 0] == _K.TURN))
     narrator.tell(events[begin:first].tolist())
@@ -310,12 +310,12 @@ def log(
         narrator.tell(events[first:end].tolist())
         first = end
         if action == actions.END or all(clause.says == EVENT_WORDS[_K.TURN].says for clause in narrator.clauses):
-            narrator.clauses.insert(0, _choice(player, action))
+            narrator.clauses.insert(0, _silent_choice(player, action))
         lines.append(narrator.line())
     return lines
 
 
-def _choice(player: int, action: int) -> Clause:
+def _silent_choice(player: int, action: int) -> Clause:
     """Returns the clause of a choice by which nothing happens yet; those of cards are secret."""
     name = actions.NAMES[action].replace("_", " ")
     return Clause(player, "decides") if name.startswith("choose ") else Clause(player, "chooses {}", item=f'"{name}"')

@@ -29,7 +29,7 @@ _PLURALS |= {"recruit": "recruits", "market tile": "market tiles"}
 _PLURALS |= {"star": "stars", "worker": "workers", "more worker": "more workers", "commodity": "commodities"}
 _PLURALS |= {"Balloons card": "Balloons cards", "Bifocals card": "Bifocals cards"}
 _SINGULARS = {"balloons": "Balloons card", "bifocals": "Bifocals card"}  # artifacts whose names are plurals
-_KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
+_ITEM_KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
 _OTHER_COMMODITY = item_set("energy", "water", "food")
 
 
@@ -107,7 +107,7 @@ def units(n: int, items: int) -> str:
     if items == _OTHER_COMMODITY:
         return amount(n, "other commodity")
     names = []
-    for kind, name in _KINDS:
+    for kind, name in _ITEM_KINDS:
         if items & kind == kind:
             names.append(name)
             items &= ~kind
@@ -127,7 +127,7 @@ def gain_name(gain: str, n: int = 1) -> str:
 @cache
 def gains(n: int, options: int) -> str:
     """Returns a number of gains, each any of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
-    for kind, name in _KINDS[1:]:
+    for kind, name in _ITEM_KINDS[1:]:
         if options == kind:
             return amount(n, name)
     return " or ".join(gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1)
