@@ -43,7 +43,7 @@ _meanings: list[str] = []
 
 
 def _add_moves(moves: Iterable[str], meaning: str) -> int:
-    """Appends moves that mean the same; returns the id of the first."""
+    """Appends moves that mean the same, and returns the id of the first."""
     first = len(_names)
     _names.extend(moves)
     _meanings.extend([meaning] * (len(_names) - first))
@@ -93,7 +93,7 @@ assert len(_IDS) == NUM_ACTIONS, "two moves have the same notation"
 
 
 def number(action: Any) -> int:
-    """An action id as an int, whatever kind of integer it is: also one of numpy, or an array of them without dimensions.
+    """Returns an action id as an int; it may be any integer, one of numpy too, or an array of them without dimensions.
 
     Raises:
         ValueError: it is not an integer from 0 to NUM_ACTIONS - 1.
@@ -108,7 +108,7 @@ def number(action: Any) -> int:
 
 
 def name(action: Any) -> str:
-    """The notation of an action id.
+    """Returns the notation of an action id.
 
     Raises:
         ValueError: as for `number`.
@@ -117,7 +117,7 @@ def name(action: Any) -> str:
 
 
 def parse(move: str) -> int:
-    """The action id of a line of notation.
+    """Returns the action id of a line of notation.
 
     Raises:
         ValueError: the text is not a move of the game.
@@ -130,5 +130,5 @@ def parse(move: str) -> int:
 
 
 def table() -> list[ActionRow]:
-    """Every action with its notation and meaning."""
+    """Returns every action with its notation and meaning."""
     return [ActionRow(action, NAMES[action], _meanings[action]) for action in range(NUM_ACTIONS)]

@@ -46,12 +46,12 @@ KNOWLEDGE_SET = 1 << KNOWLEDGE_ITEM
 
 
 def item_set(*names: str) -> int:
-    """The set of items of these names, as a bit mask over `ITEMS`."""
+    """Returns items as a bit mask over `ITEMS`."""
     return sum(1 << ITEMS.index(name) for name in names)
 
 
 def gain_set(*names: str) -> int:
-    """The set of gains of these names, as a bit mask over `GAINS`."""
+    """Returns gains as a bit mask over `GAINS`."""
     return sum(1 << GAINS.index(name) for name in names)
 
 
@@ -86,7 +86,7 @@ WIND_SALON, NIMBUS_LOFT, BREEZE_BAR, SKY_LOUNGE = range(FIRST_ICARUS, NUM_SPACES
 
 
 def space_set(*names: str) -> int:
-    """The set of spaces of these names, as a bit mask over `SPACES`."""
+    """Returns spaces as a bit mask over `SPACES`."""
     return sum(1 << SPACES.index(name) for name in names)
 
 
@@ -101,7 +101,7 @@ ALL_SPACES = (1 << NUM_SPACES) - 1
 
 
 def _region_of(name: str) -> int:
-    """Faction number of the region a space is in; -1 for the tank, which is in none (R6.3)."""
+    """Returns the number of the region of a space; -1 for the tank, which is in none (R6.3)."""
     if name in TANK:
         return -1
     if name in AREAS:

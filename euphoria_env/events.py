@@ -20,11 +20,11 @@ __all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "EventRow", "ta
 
 
 class Event(NamedTuple):
-    """Something that happened: small integers; -1 where there is none, or where it is hidden.
+    """An event: small integers, -1 where there is none or where it is hidden.
 
     Attributes:
         kind: a number of `KINDS`, a member of `EventKind`.
-        player: whom it happened to, or who did it.
+        player: the player who acts, or to whom it happens.
         a, b: as `table` says.
     """
 
@@ -48,17 +48,17 @@ class EventRow(NamedTuple):
 
 
 def table() -> list[EventRow]:
-    """Every kind of event with the meaning of its fields."""
+    """Returns every kind of event with the meaning of its fields."""
     return [EventRow(int(kind), KINDS[kind], *row[:-1]) for kind, row in KIND_ROWS.items()]
 
 
 def causes(kind: int, a: int) -> str:
-    """The later events that an event causes, according to `KindRow.causes`."""
+    """Returns which later events an event causes, as `KindRow.causes` says."""
     return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else _CAUSES[kind]
 
 
 def without_secrets(events: np.ndarray, player: int | None) -> np.ndarray:
-    """Events, (n, EVENT_SIZE), as a player may know them, or the public (None); a copy."""
+    """Returns a copy of events, (n, EVENT_SIZE), without what a player may not know, or the public (None)."""
     seen = events.copy()
     hidden = SECRET[events[:, 0]] & (events[:, 1] != player if player is not None else True)
     seen[hidden, 2] = -1

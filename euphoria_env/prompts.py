@@ -38,12 +38,8 @@ _SERIES: dict[int, str] = {
 assert {*_PROMPTS, Decision.SERIES} == set(Decision) and set(_SERIES) == set(Verb)
 
 
-def _identifier(space: int) -> str:
-    return SPACES[space]
-
-
 def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], str]) -> str:
-    """The recruit whose ability lets the player choose a gain, or else the space."""
+    """Returns the recruit whose ability lets the player choose a gain, or else the space."""
     for op, player, _, slot in row["stack"][: int(row["depth"])][::-1].tolist():
         if op == Operation.TRIGGER and slot:
             return titled(RECRUIT_NAMES[row["recruits"][player, slot - 1]])
@@ -53,23 +49,19 @@ def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], s
 
 
 def _tracks(row: np.void) -> str:
-    """The markers that a player of the track draft may place now; the last player places morale first (R17.3)."""
+    """Returns the markers that a player of the track draft may place now; the last player places morale first (R17.3)."""
     missing = [name for name in ("morale", "knowledge") if not row[name][row["player"]]]
     last = (int(row["turn_player"]) - 1) % int(row["num_players"]) == row["player"]
     return " or ".join(missing[:1] if last else missing)
 
 
-def _by_number(player: int) -> str:
-    return f"player {player}"
-
-
 def prompt(
     row: np.void,
-    named: Callable[[int], str] = _identifier,
+    named: Callable[[int], str] = SPACES.__getitem__,
     titled: Callable[[str], str] = str,
-    person: Callable[[int], str] = _by_number,
+    person: Callable[[int], str] = "player {}".format,
 ) -> str:
-    """The prompt of the decision that a row asks.
+    """Returns the prompt of the decision that a row asks.
 
     Args:
         row: the game.

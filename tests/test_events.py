@@ -112,63 +112,6 @@ def test_a_bump_has_its_causes_in_the_order_of_r4() -> None:
     )
 
 
-def test_what_interrupts_is_followed_by_what_it_interrupted() -> None:
-    """Geek replaces the first of two cards at the breeze bar; the second card and the allegiance are the space's own (R4.11)."""
-    given = {
-        "rules": {"num_players": 2},
-        "players": [
-            {
-                "workers": [4], "morale": 5, "goods": {"bliss": 1, "energy": 1},
-                "recruits": [recruit("geek_the_oracle"), recruit("nick_the_understudy")],
-            }
-        ],
-    }  # fmt: skip
-    log = told(
-        given,
-        ["place 4 breeze_bar", "use geek_the_oracle", "discard bat", "discard bear"],
-        artifacts=["bat", "bear", "book", "box"],
-    )
-    geek, nick = number("geek_the_oracle"), number("nick_the_understudy")
-    assert (
-        f"gains(0,47) ability(0,{geek}) knowledge_paid(0,1,4) reaction(0,{nick}) morale_gained(0,1,6) drawn(0,1) drawn(0,2) "
-        "drawn(0,4) discarded(0,8,1) discarded(0,9,1) resumed(0) drawn(0,5) allegiance(0,3,1)"
-    ) in log
-
-
-def test_a_market_penalty_is_named_before_what_it_does() -> None:
-    """The Theater (R12.5) and the Cafeteria, each with what it adds."""
-    theater = {
-        "rules": {"num_players": 2},
-        "players": [{"workers": [4], "goods": {"gold": 3}, "knowledge": 3}],
-        "markets": {"euphorian_market_1": {"tile": "theater_of_revelatory_propaganda", "built": True}},
-    }
-    tile = events.NAMES["tile"].index("theater_of_revelatory_propaganda")
-    log = told(theater, ["place 4 nimbus_loft"])
-    assert f"star(0,3) penalty(0,{tile}) knowledge_gained(0,1,4) resumed(0) allegiance(0,3,1)" in log
-    cafeteria = {
-        "rules": {"num_players": 2},
-        "players": [{"workers": [4], "morale": 4, "recruits": [recruit("curtis_the_propagandist")]}],
-        "workers": {"farm": [[0, 2]]},
-        "markets": {"euphorian_market_1": {"tile": "cafeteria_of_nameless_meat", "built": True}},
-    }
-    tile, curtis = events.NAMES["tile"].index("cafeteria_of_nameless_meat"), number("curtis_the_propagandist")
-    log = told(cafeteria, ["retrieve free"], dice=[1])
-    assert log.startswith(
-        f"retrieves(0,0) morale_lost(0,1,3) reaction(0,{curtis}) knowledge_lost(0,1,2) penalty(0,{tile}) morale_lost(0,1,2) "
-        f"reaction(0,{curtis}) knowledge_lost(0,1,1) resumed(0) retrieved(0,2,2) roll(0,1) die(0,1,2)"
-    )
-
-
-def test_the_check_names_the_die_and_the_sum() -> None:
-    """R5.3: the highest available worker is lost, not the one that was rolled."""
-    given = {
-        "rules": {"num_players": 2},
-        "players": [{"workers": [6, 5], "knowledge": 4}],
-        "workers": {"farm": [[0, 2]]},
-    }
-    assert "roll(0,1) die(0,3,2) worker_lost(0,6,18)" in told(given, ["retrieve free"], dice=[3])
-
-
 @pytest.mark.parametrize(
     ("space", "moves", "player", "card", "more"),
     [
@@ -193,28 +136,6 @@ def test_a_way_to_pay_names_its_recruit(space: str, moves: list[str], player: di
         if move in game.legal():
             game.play(move)
     assert (EventKind.WAY, 0, number(card), -1) in game.events
-
-
-@pytest.mark.parametrize(
-    ("by", "first", "second"),
-    [
-        ("morale", {"morale": 3}, {"morale": 2}),
-        ("knowledge", {"knowledge": 2}, {"knowledge": 4}),
-        ("roll", {}, {}),
-    ],
-)
-def test_a_tie_says_what_broke_it(by: str, first: dict, second: dict) -> None:
-    """R16.2: both place their last star at once."""
-    players = [
-        {"workers": [1, 1], **first, "recruits": [recruit("gary_the_electrician")]},
-        {"workers": [1], **second, "recruits": [recruit("ben_the_ludologist")]},
-    ]
-    given = {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}}
-    game = Game.from_dict({**given, "seed": 1})
-    game.load(dice=[1, 2])
-    game.play("place 1 generator")
-    assert game.winner == 0
-    assert (EventKind.TIE_BROKEN, 0, events.NAMES["tie-break"].index(by), -1) in game.events
 
 
 # ----------------------------------------------------------------------------------------------------------- what is hidden

@@ -144,7 +144,7 @@ def test_the_reader_is_you_and_the_others_have_their_names(rules: Rules) -> None
     """The verbs agree; but for cards that only the reader knows the lines are those of everybody."""
     game, _ = played(rules)
     n = rules.num_players
-    says = {told.says.split()[0] for told in EVENT_WORDS.values() if told.says} | {"chooses", "wants", "takes", "places"}
+    says = {told.says.split()[0] for told in EVENT_WORDS.values() if told.says} | {"chooses"}
     for seat in range(n):
         own, every = words.log(game, seat, NAMES[:n]), words.log(game, None, NAMES[:n])
         for mine, line in zip(own, every, strict=True):
@@ -203,11 +203,11 @@ def ada(*cards: str, **more: Any) -> list[dict[str, Any]]:
     return [{"workers": [4], "recruits": recruits(*cards), **more}, BO]
 
 
-def tied(first: list[int], second: list[int], **more: Any) -> dict[str, Any]:
-    """Both place their last star when Ada places a worker on the generator."""
+def tied(first: list[int], second: list[int], mine: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """Both place their last star when Ada places a worker on the generator; `mine`: more of Ada."""
     players = [
-        {"workers": workers, "recruits": recruits(card)}
-        for workers, card in ((first, "gary_the_electrician"), (second, "ben_the_ludologist"))
+        {"workers": first, "recruits": recruits("gary_the_electrician"), **(mine or {})},
+        {"workers": second, "recruits": recruits("ben_the_ludologist")},
     ]
     return {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}, **more}
 
@@ -269,7 +269,7 @@ CASES = [
         players=ada(goods={"bliss": 1, "energy": 1}),
     ),
     case(
-        "You pay knowledge +1 (Geek); gain 1 morale (Nick); draw 1 bat, 1 bear and 1 book (Geek) / You choose to discard 1 bat / "
+        'You pay knowledge +1 (Geek); gain 1 morale (Nick); draw 1 bat, 1 bear and 1 book (Geek) / You choose "discard bat" / '
         "You discard 1 bat and 1 bear (Geek); draw 1 box (the Breeze Bar); advance the Icarite allegiance to 1 (the Breeze Bar)",
         "place 4 breeze_bar, use geek_the_oracle, discard bat, discard bear",
         {"artifacts": ["bat", "bear", "book", "box"]},
@@ -304,9 +304,11 @@ CASES = [
         {"lots": [1]},
         **tied([1], [], workers={"farm": [[1, 1]]}),
     ),
+    case("you win the tie by higher morale", "place 1 generator", **tied([1, 1], [1], {"morale": 3})),
+    case("you win the tie by lower knowledge", "place 1 generator", **tied([1, 1], [1], {"knowledge": 2})),
     # offers
     case(
-        "You begin an offer to Bo / You choose to ask for 1 food / You offer 1 gold; ask for 1 food / Bo accepts your offer; "
+        'You begin an offer to Bo / You choose "ask food" / You offer 1 gold; ask for 1 food / Bo accepts your offer; '
         "hands over 1 food; you hand over 1 gold; receive 1 food; Bo receives 1 gold",
         "trade +1, ask food, offer, accept",
         **TRADE,

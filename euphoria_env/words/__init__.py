@@ -8,29 +8,25 @@ from __future__ import annotations
 from euphoria_env.words.card_text import (
     AREA_SUMS,
     CHECK,
-    HAND_LIMIT,
-    NEEDED,
     PAIR_SPACES,
     PENALTY_TEXTS,
     RETRIEVING,
     area_gains,
     cost_words,
     dilemma_words,
+    lessons,
     recruit_words,
     short_gain,
     space_words,
     tile_words,
 )
 from euphoria_env.words.event_text import log
-from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
 from euphoria_env.words.names import amount, short_name, short_title, title
 
 __all__ = [
     "AREA_SUMS",
     "CHECK",
-    "HAND_LIMIT",
-    "NEEDED",
     "PAIR_SPACES",
     "PENALTY_TEXTS",
     "RETRIEVING",

@@ -1,239 +1,243 @@
-"""The consequences of a move: it is played on copies of the game, in many ways; what happens in all of them is certain.
+"""Continuations of a move: it is played on copies of the game, and then on until the next placement or turn.
 
-All that the player who decides cannot know is dealt again first (R19). A continuation ends with the next decision about a turn
-or a placement, or with the game. Its events become *facts*: what happens to whom, why, and how much of it.
+All that the player who decides cannot know is dealt again first (R19). The copies roll low, high and mixed dice, take the first
+and the last answer to every choice, and use no ability that is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_env.actions import END, NUM_ACTIONS, PAY_MATCH, PAY_ONE, PAY_PAIR, PAY_THREE, PAY_TWO
-from euphoria_env.board import (
-    ALLEGIANCE_END,
-    ARTIFACTS,
-    FIRST_SLOT,
-    KNOWLEDGE_LIMIT,
-    MAX_PLAYERS,
-    MAX_WORKERS,
-    NUM_SPACES,
-    SLOT_SET,
-    SLOTS_PER_SITE,
-    STAR_PLACES,
-)
-from euphoria_env.cards.recruits import BEN, ESME, FACTION_OF
-from euphoria_env.cards.tiles import ACADEMY, FACE_PENALTY
-from euphoria_env.engine.chance import DICE
+from euphoria_env.actions import NUM_ACTIONS, PAY_MATCH, PAY_ONE, PAY_PAIR, PAY_THREE, PAY_TWO, SKIP, USE
+from euphoria_env.board import ARTIFACTS, KNOWLEDGE_LIMIT, MAX_WORKERS, STAR_PLACES
+from euphoria_env.cards.recruits import GAMBLER, RECRUIT_NAMES
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.loop import step
 from euphoria_env.engine.observe import write_mask
-from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, Operation, copy_rows
+from euphoria_env.engine.state import OVER, copy_rows
 from euphoria_env.engine.tape import TAPE_FIRST, TAPE_NEXT, empty_tape
-from euphoria_env.event_kinds import EVENT_SIZE, NAMES
-from euphoria_env.words.facts import CHOICE, MAY_PLACE, MAY_USE, Consequences, Continuation, D, Fact, K, Path, Question, V
-from euphoria_env.words.names import amount, either, gains, star_place, units
+from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET, EventKind
+from euphoria_env.words.event_text import EVENT_WORDS, Clause, Narrator
+from euphoria_env.words.names import amount, gains, named, short_name, star_place, units
 
-# Faces of the dice that continuations roll: the lowest, the highest, unequal ones twice, then each other face.
-_ALWAYS, _UNEQUAL = 2, 4
-_ROLLS = ([1] * 16, [6] * 16, [1, 2, 3, 4] * 4, [6, 5, 4, 3] * 4, *([face] * 16 for face in range(2, 6)))
-_MOST_LINES = 250  # continuations of a move for each of these rolls
-_EVENTS = 600  # of one step, at most
+# Members of the enums as plain integers, which Python finds many times as fast.
+K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
+_ROLLS = ([1] * 16, [6, 5, 4, 3] * 4)  # the faces that continuations roll
+_STEP_EVENTS = 300  # of one step, at most
+CHOICE = -1  # instead of a kind of event
+COST_KINDS = {K.PAID, K.GIVEN, K.DISCARDED, K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST, K.SACRIFICED}
+GAIN_KINDS = {
+    K.GAINED, K.RECEIVED, K.DRAWN, K.KNOWLEDGE_GAINED, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.ALLEGIANCE, K.MINER,
+    K.STAR, K.STAR_ON_RECRUIT, K.STAR_ON_DILEMMA, K.WORKER_GAINED,
+}  # fmt: skip
+NEWS_KINDS = {K.REVEALED, K.RECRUIT_ACTIVE, K.RECRUIT_DEALT, K.BUILT, K.WON, K.CUT_OFF}
+_TOLD = COST_KINDS | GAIN_KINDS | NEWS_KINDS
+KINDS_OF_OTHERS = (GAIN_KINDS - {K.RECEIVED}) | {K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST}
+# The results of a choice, which the words of the choice tell.
+CHOSEN_KINDS = {
+    K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
+}  # fmt: skip
+_VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.DISCARD: "discard"}
+_HAND_LIMIT = EVENT_WORDS[EventKind.HAND_LIMIT].why
+_ROLL_OFF = NAMES["tie-break"].index("roll")
 _SUMS = [np.ones(1)]  # the chance of each sum of faces, by the number of dice
 for _ in range(MAX_WORKERS):
     _SUMS.append(np.convolve(_SUMS[-1], [0, *[1 / 6] * 6]))
 
 
-_BY_ROLL = NAMES["tie-break"].index("roll")
-_VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.LOSE: "lose", V.DISCARD: "discard"}
+class _Choice(NamedTuple):
+    """A choice: who makes it, its verb ("pay", "gain"), the alternatives in words, and the number of units."""
+
+    player: int
+    verb: str
+    text: str
+    units: int
 
 
-def consequences(rows: np.ndarray, moves: list[int]) -> list[Consequences]:
-    """The consequences of legal moves of the game in `rows`, an array of one row, as far as the player who decides may know."""
-    rows = copy_rows(rows)
-    deal_hidden(rows, 0, int(rows[0]["player"]), 1)
-    faces = _faces_that_matter(rows[0])
-    recruits = _recruits_to_draw(rows[0])
-    return [_Explorer(rows, move).explore(faces, recruits) for move in moves]
+class Continuation:
+    """One continuation of a move.
 
+    Attributes:
+        narrator: knows why things happen.
+        found: the changes that are told, without the results of choices.
+        events: all events, without the rolls that decide a tie.
+        kinds: their kinds.
+        abilities: the players and recruits that are asked.
+        has_choice: whether another answer was possible.
+        by_roll: whether dice decide who wins (R16.2).
+    """
 
-class _Explorer:
-    """Plays a move on copies of a game, and then all that may follow until the next placement or turn."""
+    def __init__(self, g: np.void, narrator: Narrator) -> None:
+        self.narrator, self.p = narrator, int(g["player"])
+        self.found: Counter[tuple[int, Clause]] = Counter()
+        self.events: list[list[int]] = []
+        self.kinds: set[int] = set()
+        self.abilities: list[tuple[int, int]] = []
+        self.has_choice = self.by_roll = self._shows_hand = False
+        self._chooser, self._units = -1, 0  # who chooses, and how much has not yet happened of what is chosen
+        self._asked: _Choice | None = None  # since the last event
+        self._knows_cards = True  # until hidden cards are shown that were dealt at random
 
-    def __init__(self, rows: np.ndarray, move: int) -> None:
-        self.rows, self.move, self.start = copy_rows(rows), move, rows[0]
-        if move < END and SLOT_SET >> move % NUM_SPACES & 1:
-            _without_academy(self.rows[0], (move % NUM_SPACES - FIRST_SLOT) // SLOTS_PER_SITE)
-        self.facts: dict[Fact, Fact] = {}  # by the same without numbers
-        self.lines = self.plain = 0
-        self.asked = _question(self.start, self.start, _legal(rows))
-        self.chances = [(1.0, 0.0)] * int(self.start["num_players"])
+    def add(self, event: list[int]) -> None:
+        """Adds an event."""
+        kind, player, a, b = event
+        self._shows_hand |= kind == K.ABILITY and a == GAMBLER
+        if self._shows_hand and player != self.p and kind in (K.DRAWN, K.HAND_LIMIT):
+            return  # nobody knows before whether the hand holds a pair
+        if kind == K.TIE_BROKEN and a >= _ROLL_OFF:
+            self.by_roll = True
+            while self.events[-1][0] in (K.ROLL, K.DIE, K.LOT):
+                self.events.pop()
+        if kind in _TOLD:
+            self._find(kind, self.narrator.clause(kind, player, -1 if SECRET[kind] else a, b))
+        if self.narrator.keep_cause(*event) and kind not in (K.PAYS, K.DILEMMA, K.REACTION):
+            self._units = 0
+        self._knows_cards &= kind not in (K.BUILT, K.REVEALED)
+        self._asked = None
+        self.events.append(event)
+        self.kinds.add(kind)
 
-    def explore(self, faces: set[int], recruits: list[int]) -> Consequences:
-        """The consequences, with `_faces_that_matter` and `_recruits_to_draw`."""
-        for k, dice in enumerate(_ROLLS):
-            if k >= _ALWAYS and (0 if k < _UNEQUAL else dice[0]) not in faces:
-                continue
-            tape = empty_tape(_EVENTS, [dice, [], recruits])
-            first, rolled = tape[DICE], False
-            for backwards in (False, True):
-                found = list(islice(self.continuations(self.rows, tape, self.move, [], 2 - backwards, backwards), _MOST_LINES))
-                rolled |= any(used[DICE] > first for _, _, used in found)
-                for path, g, _ in found:
-                    self.add(path, g, with_chances=k == 0)
-                if len(found) == 1:
-                    break
-            if not rolled:
-                break
-        return Consequences([*self.facts.values()], self.lines, self.plain, self.chances)
+    def _find(self, kind: int, clause: Clause) -> None:
+        is_reaction = bool(self.events) and self.events[-1][0] == K.REACTION
+        if kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
+            self._units -= clause.n
+        elif clause.n and self._is_told(kind, clause):
+            self.found[kind, clause if clause.n == 1 else clause._replace(n=1)] += clause.n
 
-    def continuations(
-        self, rows: np.ndarray, tape: np.ndarray, action: int, path: Path, deviations: int, backwards: bool
-    ) -> Iterator[tuple[Path, np.void, np.ndarray]]:
-        """Plays an action and continues in all ways in which at most `deviations` answers are not the first of their options.
+    def _is_told(self, kind: int, clause: Clause) -> bool:
+        """Returns whether a change is told: not the effects of hidden cards, nor what a roll or the hand limit takes."""
+        if kind == K.WON:
+            return not self.by_roll
+        if kind in NEWS_KINDS:
+            return kind != K.RECRUIT_ACTIVE or clause.player == self.p
+        if not self._knows_cards and (clause.why or (kind == K.STAR_ON_RECRUIT and clause.player != self.p)):
+            return False
+        return kind in KINDS_OF_OTHERS if clause.player != self.p else clause.why != _HAND_LIMIT
 
-        Yields the events and questions of each, the game at its end, and the tape.
-        """
-        rows, tape = copy_rows(rows), tape.copy()
-        tape[TAPE_NEXT] = tape[TAPE_FIRST]
-        step(rows, 0, action, tape)
-        events, g = tape[tape[TAPE_FIRST] : tape[TAPE_NEXT]].reshape(-1, EVENT_SIZE).tolist(), rows[0]
-        path = [*path, *takewhile(lambda event: event[0] != K.TURN, events)]
-        ended = g["status"] >= OVER or g["turn"] != self.start["turn"] or g["ask"] == D.OPEN
-        legal = [] if ended else _legal(rows)
-        if question := None if ended else _question(self.start, g, legal):
-            path.append(question)
-        if ended or g["ask"] == D.FURTHER:
-            yield path, g, tape
+    def ask(self, g: np.void, legal: list[int]) -> None:
+        """Adds the question that a player is asked."""
+        if g["ask"] == D.USE:
+            self.abilities.append((int(g["player"]), int(g["card"])))
             return
-        options = _options(g, legal, int(self.start["player"]))
-        for k, option in enumerate(reversed(options) if backwards else options):
-            if k == 0 or deviations:
-                yield from self.continuations(rows, tape, option, path, deviations - (k > 0), backwards)
+        self.has_choice = True
+        choice = _choice(g, legal)
+        if self.begin_choice(choice) and choice and self.narrator.why != _HAND_LIMIT:
+            self.found[CHOICE, Clause(choice.player, choice.verb, self.narrator.why, item=choice.text)] += 1
 
-    def add(self, path: Path, g: np.void, with_chances: bool) -> None:
-        """Adds a continuation that ended with the game `g` so."""
-        path, tied = _before_roll_off(path, g)
-        line = Continuation(self.asked)
-        for entry in path:
-            line.add(entry)
-        line.found.update(Fact(K.WON, q, reaction=1) for q in tied)
-        counts = not any(fact.kind == K.STAYS for fact in line.found)
-        plain = counts and not line.uses_ability
-        self.lines += counts
-        self.plain += plain
-        for fact, n in line.found.items():
-            *_, least, most, lines, others = self.facts.get(fact, (n, n, 0, 0))
-            self.facts[fact] = Fact(*fact[:7], min(least, n), max(most, n), lines + counts, others + plain)
-        if with_chances:
-            self.add_chances(path)
-
-    def add_chances(self, path: Path) -> None:
-        """Widens the chances to lose a worker by those in a continuation."""
-        rolled = {entry[1] for entry in path if entry[0] == K.ROLL}
-        for p, (low, high) in enumerate(self.chances):
-            events = [entry for entry in path if entry[1] == p and not isinstance(entry, Question)] if p in rolled else []
-            chance = _chance_to_lose(self.start, p, events, self.start["ask"] == D.SET_FACE) if events else 0.0
-            if chance is not None:
-                self.chances[p] = min(low, chance), max(high, chance)
+    def begin_choice(self, choice: _Choice | None) -> bool:
+        """Expects the results of a choice, which are not told; returns False where one goes on that was begun before."""
+        previous, self._asked = self._asked, choice
+        if choice is None or choice == previous or (choice.verb == "pay" and self._units > 0):
+            return False
+        self._chooser, self._units = choice.player, choice.units
+        return True
 
 
-def _before_roll_off(path: Path, g: np.void) -> tuple[Path, list[int]]:
-    """Returns the events before the rolls that decide a tie (R16.2), and who rolls; without such rolls, all events and nobody."""
-    rolls = (K.ROLL, K.DIE, K.LOT, K.TIE_BROKEN)
-    for k in range(len(path) - 1, -1, -1) if g["status"] == OVER else ():
-        if path[k][0] == K.TIE_BROKEN and path[k][2] >= _BY_ROLL:
-            while path[k][0] in rolls:
-                k -= 1
-            return path[: k + 1], np.flatnonzero(g["ranking"][: g["num_players"]] <= 2).tolist()
-    return path, []
+class Explorer:
+    """Plays moves on copies of a game."""
 
+    def __init__(self, rows: np.ndarray, names: Sequence[str]) -> None:
+        self._start, self._rows = copy_rows(rows), copy_rows(rows)
+        self.g: np.void = self._start[0]
+        deal_hidden(self._start, 0, int(self.g["player"]), 1)
+        self._bytes, self._start_bytes = self._rows.view(np.uint8), self._start.view(np.uint8)
+        self._tapes = [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
+        self._tape = self._tapes[0].copy()
+        self._narrator = Narrator(self.g, names, 0)
+        self._obvious = {named(self.g, int(self.g["space"])), EVENT_WORDS[EventKind.RETRIEVES].why}
+        self._choice = _choice(self.g, _legal(rows))
 
-# ---------------------------------------------------------------------------------------------------- decisions on the way
+    def continuations(self, move: int) -> list[list[Continuation]]:
+        """Plays a move with different dice, if any are rolled, and answers, if any are asked; a list for each, low dice first."""
+        found: list[list[Continuation]] = []
+        for tape in self._tapes:
+            found.append([])
+            for last in (False, True):
+                self._tape[:] = tape
+                self._bytes[:] = self._start_bytes
+                found[-1].append(self._play(move, last))
+                if not found[-1][-1].has_choice:
+                    break
+            if not any(K.DIE in line.kinds for line in found[-1]):
+                break
+        return found
+
+    def _play(self, action: int, last: bool) -> Continuation:
+        """Plays an action, then the first or the last legal one at each choice."""
+        g, tape, turn = self._rows[0], self._tape, self.g["turn"]
+        self._narrator.begin(self._obvious | ({short_name(RECRUIT_NAMES[action - USE])} if USE <= action < SKIP else set()))
+        line = Continuation(self.g, self._narrator)
+        line.begin_choice(self._choice)
+        while True:
+            tape[TAPE_NEXT] = tape[TAPE_FIRST]
+            step(self._rows, 0, action, tape)
+            events = tape[tape[TAPE_FIRST] : tape[TAPE_NEXT]].reshape(-1, EVENT_SIZE).tolist()
+            for event in takewhile(lambda event: event[0] != K.TURN, events):
+                line.add(event)
+            asked = g["ask"]
+            if g["status"] >= OVER or g["turn"] != turn or asked in (D.OPEN, D.FURTHER, D.RECRUIT):
+                return line
+            legal = _legal(self._rows)
+            line.ask(g, legal)
+            action = legal[-1 if last or asked == D.USE else 0]
 
 
 def _legal(rows: np.ndarray) -> list[int]:
-    """The legal moves, ascending."""
+    """Returns the legal moves, ascending."""
     mask = np.empty(NUM_ACTIONS, np.bool_)
     write_mask(rows, 0, mask)
     return np.flatnonzero(mask).tolist()
 
 
-def _options(g: np.void, legal: list[int], mover: int) -> list[int]:
-    """The answers to try; only two where many make no difference: in a series, and where others choose."""
-    asked, units = g["ask"], g["units_a"] + g["units_b"]
-    few = g["player"] != mover or asked in (D.SET_FACE, D.SACRIFICE)
-    few |= asked == D.TAKE and g["num_taken"] > 0
-    few |= asked == D.SERIES and (g["verb"] == V.DISCARD or (g["verb"] != V.LOSE and units > 1))
-    if asked == D.USE:
-        return legal[::-1]  # an ability is first declined
-    return [legal[0], legal[-1]] if few and len(legal) > 2 else legal
-
-
-def _question(start: np.void, g: np.void, legal: list[int]) -> Question | None:
-    """Returns the question that follows in a continuation of `start`; None for a further placement, which is always allowed."""
+def _choice(g: np.void, legal: list[int]) -> _Choice | None:
+    """Returns the choice that a player is asked to make; None if it pays and gives nothing, or only what a roll takes."""
     asked, p = g["ask"], int(g["player"])
-    operation, _, _, left = g["stack"][max(0, int(g["depth"]) - 1)].tolist()
-    if asked == D.SERIES:
-        verb, n = int(g["verb"]), int(g["units_a"] + g["units_b"])
-        for_space = verb == V.PAY and operation != Operation.BLISS_PAID
-        return Question(CHOICE, p, -1, _VERBS[verb], _series_text(g, verb), n, for_space)
+    if asked == D.SERIES and g["verb"] != V.LOSE:
+        verb, groups = int(g["verb"]), [(int(g[f"units_{k}"]), int(g[f"set_{k}"])) for k in "ab"]
+        if verb == V.DISCARD:
+            return _Choice(p, "discard", amount(groups[0][0], "artifact"), groups[0][0])
+        text = ", ".join((units if verb == V.PAY else gains)(n, items) for n, items in groups if n)
+        return _Choice(p, _VERBS[verb], text, groups[0][0] + groups[1][0])
     if asked in (D.ARTIFACT_WAY, D.DILEMMA_WAY):
-        return Question(CHOICE, p, -1, "pay", either(_way_texts(g, legal)), 3, True)
+        return _Choice(p, "pay", " or ".join(_ways(g, legal)), 3)
     if asked == D.STAR:
-        places = either(star_place(start, k) for k in range(len(STAR_PLACES)) if g["set_a"] >> k & 1)
-        return Question(CHOICE, p, -1, "place", f"1 star {places}", 1)
-    if asked == D.SET_FACE:
-        return Question(CHOICE, p, -1, "set", "the number of that worker")
-    if asked == D.USE:
-        return Question(MAY_USE, p, int(g["card"]))
-    if asked == D.FURTHER:
-        return Question(MAY_PLACE, p) if operation == Operation.FURTHER_ANSWERED and not left else None
-    return Question(-1, p)
+        return _Choice(
+            p, "place", f"1 star {' or '.join(star_place(g, k) for k in range(len(STAR_PLACES)) if g['set_a'] >> k & 1)}", 1
+        )
+    return _Choice(p, "pay", "1 worker", 1) if asked == D.SACRIFICE else None
 
 
-def _series_text(g: np.void, verb: int) -> str:
-    """Returns the choice of a series in words: "1 bliss, 1 other commodity"; "" where a roll takes something, which is a risk."""
-    groups = [(int(g["units_a"]), int(g["set_a"])), (int(g["units_b"]), int(g["set_b"]))]
-    if verb == V.LOSE:
-        return ""
-    if verb == V.DISCARD:
-        return amount(groups[0][0], "artifact")
-    return ", ".join(units(n, items) if verb == V.PAY else gains(n, items) for n, items in groups if n)
-
-
-def _way_texts(g: np.void, legal: list[int]) -> Iterator[str]:
-    """The legal ways to pay artifacts."""
+def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
+    """Returns the legal ways to pay artifacts."""
     texts = {PAY_THREE: "3 artifacts", PAY_PAIR: "a pair", PAY_TWO: "2 artifacts", PAY_ONE: "1 artifact"}
     texts[PAY_MATCH] = amount(1, ARTIFACTS[int(g["dilemma"][int(g["player"])])])
     ways = {PAY_PAIR if PAY_PAIR <= action < PAY_THREE else action for action in legal}
     return (texts[way] for way in (PAY_THREE, PAY_PAIR, PAY_MATCH, PAY_TWO, PAY_ONE) if way in ways)
 
 
-# ------------------------------------------------------------------------------------------------ what nobody knows before
-
-
-def _chance_to_lose(start: np.void, p: int, events: Sequence[Sequence[int]], setting: bool) -> float | None:
-    """The chance of a player to lose a worker to the knowledge check, over all faces of the dice that are rolled (R5.3).
+def chance_to_lose(start: np.void, p: int, events: Iterable[Sequence[int]]) -> float:
+    """Returns the chance of a player to lose a worker to the knowledge check, over all faces of the dice that are rolled (R5.3).
 
     Args:
         start: the game before.
         p: the player.
-        events: the events of that player in a continuation.
-        setting: whether a face that is set counts; otherwise the chance is None where a face is set.
+        events: those of a continuation.
     """
     knowledge = int(start["knowledge"][p])
     known = knowledge + sum((k + 1) * n for k, n in enumerate(start["available"][p].tolist()))  # of the sum that is checked
     safe = np.ones(1)  # the chance of each sum of the dice so far, no worker being lost
     rolling = dice = 0
-    for kind, _, a, b in events:
+    for kind, _, a, b in (event for event in events if event[1] == p):
         if kind == K.ROLL:
             rolling, dice = a, 0
         elif kind in (K.DIE, K.FACE_SET):
-            if kind == K.FACE_SET and not setting:
-                return None
             known += (a if kind == K.FACE_SET else 0) - max(0, b)
             rolling, dice = rolling - 1, dice + (kind == K.DIE)
             if rolling == 0 and not start["lost_worker"][p]:
@@ -246,36 +250,3 @@ def _chance_to_lose(start: np.void, p: int, events: Sequence[Sequence[int]], set
         elif kind in (K.KNOWLEDGE_GAINED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST):
             known, knowledge = known + b - knowledge, b
     return 1.0 - float(safe.sum())
-
-
-def _faces_that_matter(g: np.void) -> set[int]:
-    """The faces that cost somebody a good; all, and 0, if equal ones matter to somebody (Ben)."""
-    if HELD <= g["recruit_place"][BEN] < HELD + MAX_PLAYERS:
-        return {*range(7)}
-    penalties = np.bitwise_or.reduce(g["penalty"])
-    return {face for face in range(1, 7) if penalties >> int(FACE_PENALTY[face]) & 1}
-
-
-def _without_academy(g: np.void, market: int) -> None:
-    """Puts another tile there if the one that was dealt switches off recruits; that must not count as known."""
-    if g["built"][market] or g["tile"][market] != ACADEMY:
-        return
-    for other in np.flatnonzero(g["built"] == 0):
-        if other != market:
-            g["tile"][market], g["tile"][other] = g["tile"][other], ACADEMY
-            return
-    places = g["tile_place"]
-    for tile in np.flatnonzero(places == IN_DECK)[:1]:
-        places[ACADEMY], places[tile] = IN_DECK, ON_SITE
-        g["tile"][market] = tile
-
-
-def _recruits_to_draw(g: np.void) -> list[int]:
-    """A recruit who gets a star at once, Esme best of all, and one who does not, for the dilemma to draw (R14.1); -1: none."""
-    found = [-1, -1]
-    for card, place in enumerate(g["recruit_place"].tolist()):
-        if place in (IN_DECK, OUT) or (OUT_BY <= place < ON_SITE and place != OUT_BY + g["player"]):
-            starred = g["allegiance"][FACTION_OF[card]] == ALLEGIANCE_END
-            if not starred or card == ESME or found[0] < 0:
-                found[not starred] = card
-    return found

@@ -6,28 +6,24 @@ clause before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from euphoria_env import actions
-from euphoria_env.board import SPACES, STAR_PLACES, TERRITORIES
 from euphoria_env.event_kinds import KIND_ROWS, NAMES, EventKind
 from euphoria_env.events import causes
 from euphoria_env.words.names import (
-    amount,
     called,
     capital,
     does,
-    gain_name,
     listed,
     named,
     possessive,
     short_name,
-    site_name,
-    territory_name,
+    star_place,
     title,
     totals,
 )
@@ -44,7 +40,8 @@ class EventWords(NamedTuple):
         item: with the fields {a} and {b}, and {whose}: of the player `a`.
         number: the field with the number of items, which are added up; "1": it is one of them; "": `item` is text.
         why: what is said of the events that it causes.
-        hidden: what is counted where the reader may not know `a`.
+        hidden: the item where the reader may not know `a`.
+        change: the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`.
     """
 
     says: str = ""
@@ -52,6 +49,7 @@ class EventWords(NamedTuple):
     number: str = ""
     why: str = ""
     hidden: str = ""
+    change: str = ""
 
 
 _K = EventKind
@@ -79,7 +77,7 @@ EVENT_WORDS = {
     _K.RETRIEVES: EventWords("retrieves workers {}", "{a}", why="retrieving"),
     _K.RETRIEVED: EventWords("takes back {}", "the {b} from {a}"),
     _K.RETURNED: EventWords("gets back {}", "the {b} from {a}"),
-    _K.SACRIFICED: EventWords("sacrifices {}", "the {b} on {a}"),
+    _K.SACRIFICED: EventWords("sacrifices {}", "the {b} on {a}", change="worker"),
     _K.WORKER_GAINED: EventWords("gains {}", "worker", "1"),
     _K.ROLL: EventWords("has no worker to roll"),
     _K.DIE: EventWords("rolls {}", "{a}"),
@@ -105,20 +103,20 @@ EVENT_WORDS = {
     _K.NONE_LEFT: EventWords("finds no artifact left to draw"),
     _K.SHUFFLED: EventWords("the discards are shuffled into a new deck"),
     _K.DISCARDED: EventWords("discards {}", "{a}", "b"),
-    _K.KNOWLEDGE_GAINED: EventWords("gains {}", "knowledge", "a"),
+    _K.KNOWLEDGE_GAINED: EventWords("gains {}", "knowledge", "a", change="knowledge +"),
     _K.KNOWLEDGE_PAID: EventWords("pays {}", "knowledge +", "a"),
-    _K.KNOWLEDGE_LOST: EventWords("loses {}", "knowledge", "a"),
-    _K.MORALE_GAINED: EventWords("gains {}", "morale", "a"),
-    _K.MORALE_PAID: EventWords("pays {}", "morale", "a"),
-    _K.MORALE_LOST: EventWords("loses {}", "morale", "a"),
-    _K.ALLEGIANCE: EventWords("advances {}", "the {a} allegiance to {b}"),
-    _K.MINER: EventWords("advances {}", "the {a} miner to {b}"),
+    _K.KNOWLEDGE_LOST: EventWords("loses {}", "knowledge", "a", change="knowledge -"),
+    _K.MORALE_GAINED: EventWords("gains {}", "morale", "a", change="morale +"),
+    _K.MORALE_PAID: EventWords("pays {}", "morale", "a", change="morale -"),
+    _K.MORALE_LOST: EventWords("loses {}", "morale", "a", change="morale -"),
+    _K.ALLEGIANCE: EventWords("advances {}", "the {a} allegiance to {b}", change="{a} allegiance +"),
+    _K.MINER: EventWords("advances {}", "the {a} miner to {b}", change="{a} miner +"),
     _K.REVEALED: EventWords("the hidden {} recruits become active", "{a}"),
     _K.RECRUIT_ACTIVE: EventWords("has {} active", "{a}"),
     _K.BUILT: EventWords("completes {}", "{a}: the {b}"),
-    _K.STAR: EventWords("places {}", "a star {a}"),
-    _K.STAR_ON_RECRUIT: EventWords("places {}", "a star on {a}"),
-    _K.STAR_ON_DILEMMA: EventWords("places {}", "a star on the dilemma"),
+    _K.STAR: EventWords("places {}", "a star {a}", change="star {a}"),
+    _K.STAR_ON_RECRUIT: EventWords("places {}", "a star on {a}", change="star on {a}"),
+    _K.STAR_ON_DILEMMA: EventWords("places {}", "a star on the dilemma", change="star on the dilemma"),
     _K.DILEMMA: EventWords("resolves {}", "the dilemma of the {a} for {b}"),
     _K.OFFER: EventWords("begins an offer to {}", "{a}"),
     _K.OFFERED: EventWords("offers {}", "{a}", "b"),
@@ -131,8 +129,9 @@ EVENT_WORDS = {
     _K.CUT_OFF: EventWords("the game is cut off"),
     _K.RANK: EventWords("ends on rank {}", "{a}"),
 }
-_ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
-_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
+_KIND_ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
+_BEGINS_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
+_CAUSE_KINDS = {kind for kind, row in KIND_ROWS.items() if row.causes} | {_K.WAY, _K.RESUMED, _K.RETRIEVED}
 _EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # of which is told why
 _IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # told only where no effect follows
 _TIES = ("more stars", "higher morale", "lower knowledge", "more markets", "more territories", "the lower roll", "the lot")
@@ -140,7 +139,7 @@ _NAMED: dict[str, Callable[[str], str]] = {  # the fields that stand for names
     "artifact": str,
     "faction": str.capitalize,
     "item": str,
-    "market": lambda name: site_name(name.replace("market", "site")),
+    "market": lambda name: title(name.replace("market", "site")),
     "payment": "for {}".format,
     "recruit": short_name,
     "resolution": "a {}".format,
@@ -150,33 +149,43 @@ _NAMED: dict[str, Callable[[str], str]] = {  # the fields that stand for names
 _RETRIEVING = EVENT_WORDS[_K.RETRIEVES].why
 
 
-class _Clause(NamedTuple):
-    player: int  # -1: none
+class Clause(NamedTuple):
+    """A part of a line: a player, a verb and an item. Neighbours that differ in their last four fields alone become one."""
+
+    player: int  # -1: nobody
     says: str
     why: str = ""
     counted: bool = False
     item: str = ""
     n: int = 1
     source: str = ""
+    change: str = ""
 
 
-class _Narrator:
-    """Turns events into clauses, one after the other, with their causes."""
+class Narrator:
+    """Turns events into clauses, one after the other, with their causes.
 
-    def __init__(self, game: Game, names: Sequence[str]) -> None:
-        self._row, self._names = game.states[0], names
-        self.turn = game.turn
-        self.clauses: list[_Clause] = []
-        self._obvious = set[str]()  # causes that the line names anyway
-        self._group = self._interruption = self._next = self._source = ""  # causes of the events that follow
+    Args:
+        row: the game.
+        names: what the players are called.
+        turn: the number of the turn before the first event.
 
-    def space(self, space: str) -> str:
-        """The name of a space; of a market by its tile."""
-        return named(self._row, SPACES.index(space))
+    Attributes:
+        row: the game.
+        clauses: those of the line so far.
+        obvious: the causes that are not told, since the line names them anyway.
+    """
 
-    def star_place(self, place: str) -> str:
-        """The place of a star."""
-        return f"in {territory_name(place)}" if place in TERRITORIES else f"on {self.space(place)}"
+    def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
+        self.row, self._names, self.turn = row, names, turn
+        self.clauses: list[Clause] = []
+        self._known: dict[tuple[int, int, int], tuple[str, str, str]] = {}
+        self.begin(set())
+
+    def begin(self, obvious: set[str]) -> None:
+        """Forgets all causes, and sets the obvious ones."""
+        self.obvious = obvious
+        self._group = self._interruption = self._next = self._source = ""  # of the events that follow
 
     def _field(self, meaning: str, value: int) -> str:
         if value < 0:
@@ -184,62 +193,90 @@ class _Narrator:
         if meaning in _NAMED:
             return _NAMED[meaning](NAMES[meaning][value])
         if meaning == "space":
-            return self.space(SPACES[value])
+            return named(self.row, value)
         if meaning == "star place":
-            return self.star_place(STAR_PLACES[value])
+            return star_place(self.row, value)
         if meaning == "player":
             return self._names[value]
         return str(value) if value or meaning != "now at" else "no step"
 
+    @property
+    def why(self) -> str:
+        """The cause of the next event."""
+        return self._next or self._interruption or self._group
+
     def tell(self, events: list[list[int]]) -> None:
         """Adds the clauses of events."""
-        for (kind, player, a, b), (following, *_) in zip(events, [*events[1:], [0]], strict=False):
-            row, words = _ROWS[kind], _WORDS[kind]
+        for event, (following, *_) in zip(events, [*events[1:], [0]], strict=False):
+            kind = event[0]
             self.turn += kind == _K.TURN
+            if _WORDS[kind].says and not (kind in _IMPLIED and _follows(kind, following)):
+                self.clauses.append(self.clause(*event))
+            self.keep_cause(*event)
+
+    def _texts(self, kind: int, a: int, b: int) -> tuple[str, str, str]:
+        """Returns the item, the change and the cause in the words of an event."""
+        key = kind, a, b
+        if key not in self._known or kind == _K.TURN:
+            row, words = _KIND_ROWS[kind], _WORDS[kind]
             fields = {"a": self._field(row.a, a), "b": self._field(row.b, b), "turn": self.turn}
             fields["whose"] = possessive(self._names[a]) if row.a == "player" else ""
-            if words.says and not (kind in _IMPLIED and _follows(kind, following)):
-                hidden = row.secret and a < 0
-                item = words.hidden if hidden else words.item.format_map(fields)
-                n = 1 if hidden else {"a": a, "b": b}.get(words.number, 1)
-                why = (self._next or self._interruption or self._group) if kind in _EFFECTS else ""
-                self.clauses.append(_Clause(player, words.says, why, hidden or bool(words.number), item, n, self._source))
-            self._keep_cause(kind, causes(kind, a), words.why.format_map(fields))
+            item = words.hidden if row.secret and a < 0 else words.item.format_map(fields)
+            self._known[key] = item, words.change.format_map(fields) or item, words.why.format_map(fields)
+        return self._known[key]
 
-    def _keep_cause(self, kind: int, scope: str, why: str) -> None:
-        """Keeps the cause of the events that follow."""
-        self._next = why if scope == "next" else ""
-        self._source = "allegiance" if kind == _K.BONUS else ""
-        if scope == "interruption":
+    def clause(self, kind: int, player: int, a: int, b: int) -> Clause:
+        """Returns the clause of an event."""
+        row, words = _KIND_ROWS[kind], _WORDS[kind]
+        item, change, _ = self._texts(kind, a, b)
+        hidden = row.secret and a < 0
+        n = 1 if hidden or not words.number else {"a": a, "b": b}.get(words.number, 1)
+        why = self.why if kind in _EFFECTS else ""
+        return Clause(player, words.says, why, hidden or bool(words.number), item, n, self._source, change)
+
+    def keep_cause(self, kind: int, player: int, a: int, b: int) -> str:
+        """Keeps an event as the cause of those that follow; returns which ones it causes (`events.causes`)."""
+        self._next = self._source = ""
+        if kind not in _CAUSE_KINDS:
+            return ""
+        scope, why = causes(kind, a), self._texts(kind, a, b)[2]
+        if scope == "next":
+            self._next, self._source = why, "allegiance" if kind == _K.BONUS else ""
+        elif scope == "interruption":
             self._interruption = why
         elif scope == "group":
             self._group, self._interruption = why, ""
         elif kind == _K.WAY:
-            self._group = listed(filter(None, [self._group if self._group not in self._obvious else "", why]))
+            self._group = listed(filter(None, [self._group if self._group not in self.obvious else "", why]))
         elif kind == _K.RESUMED:
             self._interruption = ""
         if kind == _K.PLACED:
-            self._obvious.add(why)
+            self.obvious.add(why)
         elif kind == _K.RETRIEVED:
-            self._obvious.add(_RETRIEVING)
+            self.obvious.add(_RETRIEVING)
+        return scope
+
+    def phrases(self, clauses: Iterable[Clause]) -> Iterator[tuple[int, str]]:
+        """Yields clauses in words, each with its player and without the name: "gains 1 gold (Kyle)"."""
+        for (player, says, why, counted), run in groupby(clauses, key=lambda clause: clause[:4]):
+            told = [clause[4:7] for clause in run]
+            items = totals(told) if counted else [item for item, *_ in told]
+            yield player, says.format(listed(items)) + (f" ({why})" if why and why not in self.obvious else "")
 
     def line(self) -> str:
-        """The clauses so far as a line; the next one begins."""
+        """Returns the clauses so far as a line, and begins the next one."""
         parts, last = list[str](), -1
-        for (player, says, why, counted), run in groupby(self.clauses, key=lambda clause: clause[:4]):
-            told = [clause[4:] for clause in run]
-            items = totals(told) if counted else [item for item, *_ in told]
-            text = says.format(listed(items)) + (f" ({why})" if why and why not in self._obvious else "")
+        for player, text in self.phrases(self.clauses):
             if player >= 0:
                 text = does(self._names[player], text).removeprefix(f"{self._names[player]} " if player == last else "")
             last = player
             parts.append(text)
-        self.clauses, self._obvious = [], set()
+        self.clauses, self.obvious = [], set()
         return capital("; ".join(parts))
 
 
 def _follows(kind: int, following: int) -> bool:
-    """Whether the next event is an effect of this one, or both are penalties."""
+    """Returns whether the next event is an effect of this one, or both are penalties."""
     return following in ((_K.DIE, _K.FACE_SET) if kind == _K.ROLL else _EFFECTS) or kind == following == _K.PENALTY
 
 
@@ -259,11 +296,11 @@ def log(
         ValueError: no such seat, another number of names, or a number less than 0.
     """
     events, decided = game.event_array(seat), game.decided(since)
-    narrator = _Narrator(game, called(game.rules.num_players, seat if spoken_to else None, names))
+    narrator = Narrator(game.states[0], called(int(game.states[0]["num_players"]), seat if spoken_to else None, names), game.turn)
     if not decided:
         return []
     first = decided[0].first if since else 0
-    groups = np.flatnonzero(_GROUP[events[:first, 0]])
+    groups = np.flatnonzero(_BEGINS_GROUP[events[:first, 0]])
     begin = int(groups[-1]) if len(groups) else 0
     narrator.turn -= int(np.count_nonzero(events[begin:, 0] == _K.TURN))
     narrator.tell(events[begin:first].tolist())
@@ -273,43 +310,12 @@ def log(
         narrator.tell(events[first:end].tolist())
         first = end
         if action == actions.END or all(clause.says == EVENT_WORDS[_K.TURN].says for clause in narrator.clauses):
-            narrator.clauses.insert(0, _choice(narrator, player, action))
+            narrator.clauses.insert(0, _silent_choice(player, action))
         lines.append(narrator.line())
     return lines
 
 
-# Choices by which nothing happens yet: by the first word of the notation, the verb and how the item is words.
-_CHOICES = {
-    "end": "places no further worker",
-    "done": "takes no further worker",
-    "take": "chooses {}",
-    "sacrifice": "chooses {}",
-    "dilemma": "wants {} for the dilemma",
-    "pay": "chooses to pay {}",
-    "gain": "chooses {}",
-    "lose": "chooses to lose {}",
-    "discard": "chooses to discard {}",
-    "star": "chooses to place a star {}",
-    "set": "chooses the face {}",
-    "give": "chooses to offer {}",
-    "ask": "chooses to ask for {}",
-}
-_WAYS = {"three": "any 3 artifacts", "match": "the artifact of the dilemma", "two": "any 2 artifacts", "one": "1 artifact"}
-_WAYS |= {"knowledge": "knowledge +1"}
-
-
-def _choice(narrator: _Narrator, player: int, action: int) -> _Clause:
-    """The clause for a choice by which nothing happens yet."""
-    verb, *rest = actions.NAMES[action].split()
-    what = rest[-1] if rest else ""
-    if verb in ("take", "sacrifice"):
-        item = f"the {rest[0] if len(rest) > 1 else 'worker'} on {narrator.space(what)}"
-    elif verb == "star":
-        item = narrator.star_place(what)
-    elif verb == "gain":
-        item = gain_name(what)
-    elif verb in ("set", "dilemma"):
-        item = what if verb == "set" else f"a {what}"
-    else:
-        item = _WAYS.get(what) or amount(len(rest), what)  # "pay pair bat": two
-    return _Clause(player, _CHOICES.get(verb, "decides"), item=item)
+def _silent_choice(player: int, action: int) -> Clause:
+    """Returns the clause of a choice by which nothing happens yet; those of cards are secret."""
+    name = actions.NAMES[action].replace("_", " ")
+    return Clause(player, "decides") if name.startswith("choose ") else Clause(player, "chooses {}", item=f'"{name}"')

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from euphoria_env import actions
-from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.board import (
     ARTIFACTS,
-    FIRST_ARTIFACT,
+    FIRST_SLOT,
     GAINS,
-    GOODS,
     ITEMS,
     KNOWLEDGE_ITEM,
     MARKETS,
     NUM_AREAS,
     SLOT_SET,
+    SLOTS_PER_SITE,
     SPACES,
     STAR_PLACES,
+    WORKERS_TO_BUILD,
 )
 from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -33,7 +33,7 @@ from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_ro
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
-from euphoria_env.words.continuations import consequences
+from euphoria_env.words.consequences import Consequences, consequences
 from euphoria_env.words.names import (
     amount,
     called,
@@ -46,15 +46,12 @@ from euphoria_env.words.names import (
     short_name,
     signed,
     space_name,
-    territory_name,
+    star_place,
     title,
 )
-from euphoria_env.words.preview import Preview, PreviewTexts
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
-
-LONG = 120  # characters of cost and gain; beyond that abilities are told by their names
 
 
 @dataclass(frozen=True)
@@ -67,9 +64,10 @@ class Move:
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
         cost: the price, in parts separated by ", "; a sign gives the direction of a marker. Within a part alternatives have "or".
-        gain: the certain gain, in such parts; then, each after "; ", what must be known, what happens to others, and the
-            abilities that may follow. In the middle of a turn what is the same for all moves is left out of both.
-        risk: possible losses by chance, whom the move bumps, what the hand limit takes, and who else may win.
+        gain: the certain gain, as long as nobody uses an ability, in such parts; then, each after "; ", what happens to others,
+            what may happen, and the abilities that may follow. In the middle of a turn what is the same for all moves is left
+            out of both.
+        risk: possible losses by chance, whom the move bumps, what the hand limit takes, and who else wins.
     """
 
     action: int
@@ -95,11 +93,11 @@ class _Decision:
         self.g: np.void = self.rows[0]
         self.p = int(self.g["player"])
         self.taker = int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
-        self.names = called(game.rules.num_players, seat, names)
+        self.names = called(int(self.g["num_players"]), seat, names)
 
     @property
     def progress(self) -> str:
-        """The number of the item of a series that is asked: " (2 of 3)"; "" if there is only one."""
+        """The number of the item that is asked in a series: " (2 of 3)"; "" if there is only one."""
         whole = int(self.g["units_a"]) + int(self.g["units_b"])
         return f" ({int(self.g['chosen'].sum()) + 1} of {whole})" if whole > 1 else ""
 
@@ -128,7 +126,7 @@ _Explain = Callable[[_Decision, int], _Sentence]
 
 
 def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> list[Move]:
-    """The legal moves of the seat that decides, explained, in the order of their ids; none for every other seat.
+    """Returns the legal moves of the seat that decides, explained, in the order of their ids; none for every other seat.
 
     Args:
         game: the game.
@@ -142,8 +140,8 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
     decision, moves = _Decision(game, seat, names), game.legal_actions().tolist()
     if decision.p != seat or not moves:
         return []
-    previews = _previews(decision, moves)
-    return [_explained(action, _sentence(decision, action), previews.get(action, _NOTHING)) for action in moves]
+    found = _consequences(decision, moves)
+    return [_explained(action, _sentence(decision, action), found.get(action, _NOTHING)) for action in moves]
 
 
 def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
@@ -157,49 +155,34 @@ def _sentence(decision: _Decision, action: int) -> _Sentence:
     return explain(decision, action - first)
 
 
-def _previews(decision: _Decision, moves: Sequence[int]) -> dict[int, PreviewTexts]:
-    """The consequences of each move but trades; in the middle of a turn without what is the same for all of them."""
+def _consequences(decision: _Decision, moves: Sequence[int]) -> dict[int, Consequences]:
+    """Returns the consequences of all moves but trades; in the middle of a turn without what is the same for all of them."""
     g = decision.g
-    if g["status"] == SETUP:
-        return {}
     moves = [action for action in moves if not actions.TRADE <= action < actions.ACCEPT]
-    found = [
-        Preview(g, action, future, decision.names).parts()
-        for action, future in zip(moves, consequences(decision.rows, moves), strict=True)
-    ]
-    if moves and g["ask"] not in (Decision.OPEN, Decision.FURTHER):
+    if g["status"] == SETUP or not moves:
+        return {}
+    found = consequences(decision.rows, moves, decision.names)
+    if g["ask"] not in (Decision.OPEN, Decision.FURTHER):
         costs, gains, notes = (_unshared([getattr(parts, name) for parts in found]) for name in ("cost", "gain", "notes"))
         found = [p._replace(cost=c, gain=g, notes=n) for p, c, g, n in zip(found, costs, gains, notes, strict=True)]
     return dict(zip(moves, found, strict=True))
 
 
 def _unshared(lists: list[list[str]]) -> list[list[str]]:
-    """Lists without the texts that stand in all of them, those about the end of the game excepted."""
-    shared = set.intersection(*({text for text in texts if not text.endswith("win")} for texts in lists))
+    """Returns lists without the texts that stand in all of them, except those about the end of the game."""
+    shared = set.intersection(*({text for text in texts if not text.endswith("win the game")} for texts in lists))
     return [[text for text in texts if text not in shared] for texts in lists]
 
 
-_NOTHING = PreviewTexts([], [], [], [], [])
+_NOTHING = Consequences([], [], [], [])
 
 
-def _explained(action: int, said: _Sentence, parts: PreviewTexts) -> Move:
-    """A move with its sentence and its consequences; abilities are told in full as far as there is room."""
-    cost = ", ".join([*filter(None, [said.cost]), *parts.cost])
-    sure = ", ".join(parts.gain)
-    notes = [*filter(None, [said.gain]), *parts.notes]
-    for full in range(len(parts.abilities), -1, -1):
-        gain = "; ".join(filter(None, [sure, *notes, *_abilities(parts.abilities, full, notes)]))
-        if len(cost) + len(gain) + 6 * bool(cost) <= LONG:
-            break
-    risk = "; ".join(filter(None, [said.risk, *parts.risk]))
+def _explained(action: int, said: _Sentence, found: Consequences) -> Move:
+    """Returns a move with its sentence and its consequences."""
+    gain = "; ".join(filter(None, [", ".join(found.gain), said.gain, *found.notes]))
+    cost = ", ".join(filter(None, [said.cost, *found.cost]))
+    risk = "; ".join(filter(None, [said.risk, *found.risk]))
     return Move(action, actions.NAMES[action], said.group, said.space, said.text, cost, gain, risk)
-
-
-def _abilities(abilities: Sequence[tuple[str, str]], full: int, notes: Sequence[str]) -> list[str]:
-    """The first ones in full, the others by name, unless a note names them."""
-    used = [note for note in notes if ", unless you use " in note]
-    names = [name for _, name in abilities[full:] if not any(name in note for note in used)]
-    return [*(text for text, _ in abilities[:full]), *([f"{listed(names)} may follow"] if names else [])]
 
 
 # ------------------------------------------------------------------------------------------------ placing and retrieving
@@ -210,38 +193,41 @@ def _place(d: _Decision, k: int) -> _Sentence:
     further = d.g["ask"] == Decision.FURTHER
     which = "a further" if further else "the" if d.g["available"][d.p, face - 1] == 1 else "a"
     group = f"Place a further {face}" if further else f"Place a {face}"
-    return _Sentence(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space])
+    return _Sentence(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space], gain=_missing(d, space))
+
+
+def _missing(d: _Decision, space: int) -> str:
+    """Returns a note on a site that the worker does not complete (R9.3)."""
+    if not SLOT_SET >> space & 1:
+        return ""
+    first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
+    there = sum(owner >= 0 for owner in d.g["occupant"][first : first + SLOTS_PER_SITE].tolist()) + 1
+    missing = int(WORKERS_TO_BUILD[len(d.names)]) - there
+    return f"you place a star when the market is built ({amount(missing, 'more worker')} needed)" if missing else ""
 
 
 _PAYMENTS = ("free of charge", "paying 1 food", "paying 1 bliss", "paying 1 energy (Jefferson)")
 
 
 def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
-    """Face and space of a board worker."""
+    """Returns the face and the space of a worker on the board."""
     space = int(WORKER_SPACE[worker])
     return (worker % 6 + 1 if space < NUM_AREAS else int(d.g["face"][space])), space
 
 
-def _left_on_board(d: _Decision, worker: int) -> int:
-    """The number of such workers of the player that are on the board and not yet taken back."""
-    return int(on_board(d.g, d.p, worker)) - d.g["taken"].tolist().count(worker)
-
-
 def _take(d: _Decision, k: int) -> _Sentence:
-    face, space = _board_worker(d, k)
-    first = max(0, *d.g["taken"].tolist())  # those before it can no longer be taken
-    stay = [_board_worker(d, worker) for worker in range(first, k) if _left_on_board(d, worker)]
-    leaves = f"leaves {listed(f'the {f} on {named(d.g, where)}' for f, where in stay)} on the board" if stay else ""
-    lost = "the resource paid there is lost" if SLOT_SET >> space & 1 else ""
-    more = _left_on_board(d, k) > 1 or any(_left_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
-    gain = "" if more else "all are rolled at once: it is the last that can be taken"
-    text, risk = f"Take back the {face} from {named(d.g, space)}", "; ".join(filter(None, [leaves, lost]))
-    return _Sentence("Retrieve", text, SPACES[space], gain=gain, risk=risk)
+    """Takes back a worker; those that are asked for before it stay (R18.2)."""
+    (face, space), taken = _board_worker(d, k), d.g["taken"].tolist()
+    left = [worker for worker in range(max(0, *taken), k) if on_board(d.g, d.p, worker) > taken.count(worker)]
+    stay = [f"the {f} on {named(d.g, where)}" for f, where in (_board_worker(d, worker) for worker in left)]
+    risks = [f"leaves {listed(stay)} on the board"] if stay else []
+    risks += ["the resource paid there is lost"] if SLOT_SET >> space & 1 else []
+    return _Sentence("Retrieve", f"Take back the {face} from {named(d.g, space)}", SPACES[space], risk="; ".join(risks))
 
 
 def _sacrifice(d: _Decision, k: int) -> _Sentence:
     face, space = _board_worker(d, k)
-    return _Sentence("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space], cost="1 worker")
+    return _Sentence("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space])
 
 
 # ----------------------------------------------------------------------------------------------------------------- series
@@ -256,8 +242,9 @@ def _gain_sentence(d: _Decision, k: int) -> _Sentence:
 def _star(d: _Decision, place: int) -> _Sentence:
     name = STAR_PLACES[place]
     tile = TILES[int(d.g["tile"][MARKETS.index(name)])] if name in MARKETS else None
-    where = f"on {space_name(name, tile)}" if tile else f"in {territory_name(name)}"
-    return _Sentence("Star", f"Place the star {where}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else "")
+    return _Sentence(
+        "Star", f"Place the star {star_place(d.g, place)}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else ""
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- recruits
@@ -281,32 +268,38 @@ def _choose_tile(d: _Decision, tile: int) -> _Sentence:
     return _Sentence("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
 
 
+# The fields of the sentences in `_BLOCKS`, of a decision and the number of the move in its block.
+_FIELDS: dict[str, Callable[[_Decision, int], str]] = {
+    "number": lambda d, k: str(k + 1),
+    "result": lambda d, k: ("star", "recruit")[k],
+    "payment": lambda d, k: _PAYMENTS[k],
+    "card": lambda d, k: title(RECRUIT_NAMES[k]),
+    "asked": lambda d, k: title(RECRUIT_NAMES[int(d.g["card"])]),
+    "artifact": lambda d, k: amount(1, ARTIFACTS[k]),
+    "item": lambda d, k: signed("knowledge", 1) if k == KNOWLEDGE_ITEM else amount(1, ITEMS[k]),
+    "pair": lambda d, k: amount(2, ARTIFACTS[k]),
+    "match": lambda d, k: amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
+    "purpose": lambda d, k: d.paying_for,
+    "other": lambda d, k: d.names[(d.p + k + 1) % len(d.names)],
+    "partner": lambda d, k: d.names[int(d.g["partner"])],
+    "offerer": lambda d, k: d.names[int(d.g["turn_player"])],
+    "progress": lambda d, k: d.progress,
+}
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The values of the fields, each found when a sentence asks for it."""
+
+    decision: _Decision
+    k: int
+
+    def __getitem__(self, name: str) -> str:
+        return _FIELDS[name](self.decision, self.k)
+
+
 def _says(group: str, text: str) -> _Explain:
-    """A sentence with what stands in the row: the number of the move, the partner, the player on turn, the recruit asked."""
-
-    def explain(d: _Decision, k: int) -> _Sentence:
-        return _Sentence(
-            group,
-            text.format(
-                number=k + 1,
-                result=("star", "recruit")[k % 2],
-                payment=_PAYMENTS[k % len(_PAYMENTS)],
-                card=title(RECRUIT_NAMES[k % len(RECRUIT_NAMES)]),
-                asked=title(RECRUIT_NAMES[int(d.g["card"])]),
-                good=amount(1, GOODS[k % len(GOODS)]),
-                artifact=amount(1, ARTIFACTS[k % len(ARTIFACTS)]),
-                item=signed("knowledge", 1) if k == KNOWLEDGE_ITEM else amount(1, ITEMS[k % len(ITEMS)]),
-                pair=amount(2, ARTIFACTS[k % len(ARTIFACTS)]),
-                match=amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
-                purpose=d.paying_for,
-                other=d.names[(d.p + k + 1) % len(d.names)],
-                partner=d.names[int(d.g["partner"])] if d.g["partner"] >= 0 else "",
-                offerer=d.names[int(d.g["turn_player"])],
-                progress=d.progress,
-            ),
-        )
-
-    return explain
+    return lambda d, k: _Sentence(group, text.format_map(_Values(d, k)))
 
 
 def _pays(cost: str) -> _Explain:
@@ -316,21 +309,19 @@ def _pays(cost: str) -> _Explain:
 # ---------------------------------------------------------------------------------------------------------------- trading
 
 
+def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
+    """Sends an offer that asks for these items."""
+    cost, gain = (_items(counts) for counts in (d.g["chosen"], asked))
+    return _Sentence("Send", text, cost=cost, gain=gain, risk="the offer may be refused")
+
+
 def _items(counts: np.ndarray) -> str:
+    """Returns numbers of items, by `ITEMS`, as parts of a cost."""
     return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
 
 
-def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
-    """An offer that is sent, in which these items are asked for."""
-    given = d.g["chosen"]
-    cards = int(asked[FIRST_ARTIFACT:].sum()) - int(given[FIRST_ARTIFACT:].sum())
-    excess = max(0, int(d.g["hand_size"][d.p]) + cards - int(d.g["morale"][d.p]))
-    limit = f"; hand limit: perhaps discard {amount(excess, 'artifact')}" if excess else ""
-    return _Sentence("Send", text, cost=_items(given), gain=_items(asked), risk=f"the offer may be refused{limit}")
-
-
 def _ask(d: _Decision, item: int) -> _Sentence:
-    """An item is asked for; the last one sends the offer (R15.2)."""
+    """Asks for an item; the last one sends the offer (R15.2)."""
     text = f"Ask {d.names[int(d.g['partner'])]} for {amount(1, ITEMS[item])}"
     after, asked = copy_rows(d.rows), d.g["asked"].copy()
     asked[item] += 1
@@ -352,7 +343,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.PAY_TWO, _pays("2 artifacts")),
     (actions.PAY_ONE, _pays("1 artifact")),
     (actions.GAIN, _gain_sentence),
-    (actions.LOSE, _says("Lose", "Lose {good} to the roll{progress}")),
+    (actions.LOSE, _says("Lose", "Lose {item} to the roll{progress}")),
     (actions.DISCARD, _says("Discard", "Discard {artifact}{progress}")),
     (actions.STAR, _star),
     (actions.USE, _says("Recruit", "Use {card}")),
@@ -376,7 +367,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
 
 
 def question(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> str:
-    """The decision that is asked, as a sentence; the same for every seat, but that who reads it is "you".
+    """Returns the decision that is asked as a sentence, the same for every seat; the reader is "you".
 
     Args:
         game: the game.

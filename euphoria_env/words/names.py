@@ -17,6 +17,7 @@ from euphoria_env.board import (
     RESOURCE_SET,
     SLOTS,
     SPACES,
+    STAR_PLACES,
     TANK,
     TERRITORIES,
     item_set,
@@ -28,42 +29,45 @@ _PLURALS |= {"recruit": "recruits", "market tile": "market tiles"}
 _PLURALS |= {"star": "stars", "worker": "workers", "more worker": "more workers", "commodity": "commodities"}
 _PLURALS |= {"Balloons card": "Balloons cards", "Bifocals card": "Bifocals cards"}
 _SINGULARS = {"balloons": "Balloons card", "bifocals": "Bifocals card"}  # artifacts whose names are plurals
-_KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
+_ITEM_KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
 _OTHER_COMMODITY = item_set("energy", "water", "food")
 
 
+@cache
 def title(name: str) -> str:
-    """An identifier as a title: "Spa of Fleeting Pleasure"."""
-    small = ("of", "the", "for", "a")
+    """Returns an identifier as a title: "Spa of Fleeting Pleasure", "Euphorian site 1"."""
+    small = ("of", "the", "for", "a", "site", "market", "territory")
     words = name.split("_")
     return " ".join(w if k and w in small else w.capitalize() for k, w in enumerate(words)).replace("Dr ", "Dr. ")
 
 
+@cache
 def short_title(tile: str) -> str:
-    """The telling words of a tile's name: "Spa", "Bemusement Park"."""
+    """Returns the main words of the name of a tile: "Spa", "Bemusement Park"."""
     words = title(tile).replace("Friendly Local Game ", "").replace("Disassemble a ", "").split(" ")
     cut = next((k for k, word in enumerate(words) if word in ("of", "for")), len(words))
     return " ".join(words[:cut])
 
 
+@cache
 def short_name(recruit: str) -> str:
-    """The short name of a recruit: "Kyle", "Jonathan the Artist" (there are two)."""
+    """Returns the short name of a recruit: "Kyle", "Jonathan the Artist" (there are two)."""
     name, _, rest = title(recruit).partition(" the ")
     return f"{name} the {rest}" if name == "Jonathan" else name
 
 
 def amount(n: int, what: str) -> str:
-    """A number of something: "3 water", "2 artifacts", "1 Balloons card"."""
+    """Returns a number of something: "3 water", "2 artifacts", "1 Balloons card"."""
     what = _SINGULARS.get(what, what)
     return f"{n} {_PLURALS.get(what, what) if n != 1 else what}"
 
 
 def totals(changes: Iterable[tuple[str, int, str]]) -> list[str]:
-    """Changes of one kind added up, with where they come from: "2 bliss (1 from allegiance)", "1 artifact (Kyle)".
+    """Adds up changes of one kind, and says where they come from: "2 bliss (1 from allegiance)", "1 artifact (Kyle)".
 
     Args:
-        changes: each what is gained, how many, and from what ("" for the space or the card itself); markers are "knowledge +" or
-            "morale -" with the steps as their number.
+        changes: of each the thing, the number and the source ("" for the space or the card itself); markers are "knowledge +" or
+            "morale -", with the steps as their number.
     """
     sources: dict[str, dict[str, int]] = {}
     for what, n, source in changes:
@@ -82,47 +86,39 @@ def _total(what: str, sources: dict[str, int]) -> str:
 
 
 def signed(track: str, n: int) -> str:
-    """A step of a marker: "knowledge -1"."""
+    """Returns a step of a marker: "knowledge -1"."""
     return f"{track} {n:+d}"
 
 
 def listed(parts: Iterable[str], last: str = "and") -> str:
-    """Parts as a list: "a, b and c"."""
+    """Returns parts as a list: "a, b and c"."""
     parts = list(parts)
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
 
 
-def either(parts: Iterable[str]) -> str:
-    """Alternatives within a cost or a gain, where a comma would begin the next part: "a or b or c"."""
-    return " or ".join(parts)
-
-
 def faction(number: int) -> str:
-    """The name of a faction."""
+    """Returns the name of a faction."""
     return FACTIONS[number].capitalize()
 
 
 @cache
 def units(n: int, items: int) -> str:
-    """A number of units of a set of items, any of them: "3 resources", "1 bliss or food"."""
+    """Returns a number of units, each any of a set of items: "3 resources", "1 bliss or food"."""
     if items == _OTHER_COMMODITY:
         return amount(n, "other commodity")
     names = []
-    for kind, name in _KINDS:
+    for kind, name in _ITEM_KINDS:
         if items & kind == kind:
             names.append(name)
             items &= ~kind
     names = [name for k, name in enumerate(ITEMS) if items >> k & 1] + names
-    text = either(amount(n, name) if k == 0 else _plural(n, name) for k, name in enumerate(names) if name != "knowledge")
+    counted = [amount(n, name) for name in names if name != "knowledge"]
+    text = " or ".join([counted[0], *(one.split(" ", 1)[1] for one in counted[1:])])
     return f"{text} or {signed('knowledge', n)}" if "knowledge" in names else text
 
 
-def _plural(n: int, what: str) -> str:
-    return amount(n, what).split(" ", 1)[1]
-
-
 def gain_name(gain: str, n: int = 1) -> str:
-    """A gain of `GAINS`: "1 energy", "morale +1", "knowledge -1" (chosen knowledge is lost)."""
+    """Returns a gain of `GAINS`: "1 energy", "morale +1", "knowledge -1" (chosen knowledge is lost)."""
     if gain in ("morale", "knowledge"):
         return signed(gain, n if gain == "morale" else -n)
     return amount(n, gain)
@@ -130,58 +126,46 @@ def gain_name(gain: str, n: int = 1) -> str:
 
 @cache
 def gains(n: int, options: int) -> str:
-    """A number of gains of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
-    for kind, name in _KINDS[1:]:
+    """Returns a number of gains, each any of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
+    for kind, name in _ITEM_KINDS[1:]:
         if options == kind:
             return amount(n, name)
-    return either(gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1)
+    return " or ".join(gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1)
 
 
 def space_name(space: str, tile: str | None = None) -> str:
-    """A space as it follows "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
+    """Returns a space as it follows "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
     if space in SLOTS:
         site, slot = space.rsplit("_", 1)
-        return f"slot {slot} of {site_name(site)}"
+        return f"slot {slot} of {title(site)}"
     if space in MARKETS:
-        return f"the {title(tile)}" if tile else f"{title(space).replace('Market', 'market')}"
+        return f"the {title(tile)}" if tile else title(space)
     if space in TANK:
         return f"the Worker Tank ({space.split('_')[1]})"
     return f"the {title(space)}"
 
 
 def tile_at(g: np.void, space: int) -> str | None:
-    """The tile of a built market space; None elsewhere, and before it is built."""
+    """Returns the tile of a built market; None for any other space."""
     market = MARKETS.index(SPACES[space]) if SPACES[space] in MARKETS else -1
     return TILES[int(g["tile"][market])] if market >= 0 and g["built"][market] else None
 
 
 def named(g: np.void, space: int) -> str:
-    """A space by its name in this game."""
+    """Returns the name of a space in this game."""
     return space_name(SPACES[space], tile_at(g, space))
 
 
 def star_place(g: np.void, place: int) -> str:
-    """A place for stars: "in the Euphorian territory", "on the Spa"; a market that is not yet built has no name."""
-    if place < len(TERRITORIES):
-        return f"in {territory_name(TERRITORIES[place])}"
-    market = place - len(TERRITORIES)
-    return f"on the {short_title(TILES[int(g['tile'][market])])}" if g["built"][market] else "on the new market"
-
-
-def site_name(site: str) -> str:
-    """A construction site: "Euphorian site 1"."""
-    return title(site).replace("Site", "site")
-
-
-def territory_name(territory: str) -> str:
-    """A territory: "the Euphorian territory"."""
-    return f"the {title(territory).replace('Territory', 'territory')}"
+    """Returns a place for stars in this game: "in the Euphorian territory", "on the Spa of Fleeting Pleasure"."""
+    name = STAR_PLACES[place]
+    return f"in the {title(name)}" if name in TERRITORIES else f"on {named(g, SPACES.index(name))}"
 
 
 def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
-    """Says what each player is called in a text: the reader "you", equal names with their seats, who has no name by number.
+    """Returns what each player is called in a text: the reader "you", equal names with their seats, others "player 1".
 
-    Somebody whose name is "You" is spoken to where everybody reads, and has a number where another player does.
+    A player whose name is "You" becomes "you" where everybody reads, and a number where another player does.
 
     Args:
         players: how many there are.
@@ -202,12 +186,12 @@ def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[
 
 
 def possessive(name: str) -> str:
-    """A possessive: "Ada's", "your"."""
+    """Returns the possessive of a name: "Ada's", "your"."""
     return "your" if name == YOU else f"{name}'s"
 
 
 def second_person(text: str) -> str:
-    """A text that says what a player does, said to that player: "gains 1 gold" becomes "gain 1 gold"."""
+    """Turns what a player does into the second person: "gains 1 gold" becomes "gain 1 gold"."""
     verb, space, rest = text.partition(" ")
     stem = verb[:-2] if verb.endswith(("ches", "shes", "sses", "xes")) else verb.removesuffix("s")
     return f"{_IRREGULAR.get(verb, stem)}{space}{rest}"
@@ -218,10 +202,10 @@ _IRREGULAR = {"is": "are", "has": "have", "does": "do"}
 
 
 def capital(text: str) -> str:
-    """A text that begins a line; a name stays as it is."""
+    """Returns a text with a capital, unless it begins with a name."""
     return text[:1].upper() + text[1:] if text.split(" ")[0] in (YOU, "player", "the") else text
 
 
 def does(name: str, text: str) -> str:
-    """A sentence of what a player does: "Ada gains 1 gold", "you gain 1 gold"."""
+    """Returns a sentence of what a player does: "Ada gains 1 gold", "you gain 1 gold"."""
     return f"{name} {second_person(text) if name == YOU else text}"

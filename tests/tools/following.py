@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from bisect import insort
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from euphoria_env.board import FIRST_ARTIFACT, ITEMS, MARKETS, TERRITORIES
+from euphoria_env.board import FACTIONS, FIRST_ARTIFACT, ITEMS, MARKETS, SPACES, STAR_PLACES, TERRITORIES
 from euphoria_env.cards.recruits import GAMBLER, GEEK, RECRUIT_NAMES
-from euphoria_env.event_kinds import NAMES, EventKind
+from euphoria_env.event_kinds import NAMES
+from euphoria_env.event_kinds import EventKind as K
 from euphoria_env.json_reader import Json
 
 _GAME = (
@@ -56,203 +57,103 @@ def follow(start: Json, events: Iterable[tuple[int, int, int, int]]) -> Json:
     """
     position = copy.deepcopy(start)
     for kind, player, a, b in events:
-        if (change := _CHANGES[kind]) is not None:
-            change(position, player, a, b)
+        of = position["players"][player] if player >= 0 else {}
+        for change in (_change_workers, _change_goods, _change_markers, _change_cards, _change_game):
+            change(position, of, K(kind), player, a, b)
     return position
 
 
-Change = Callable[[Json, int, int, int], None]
+def _change_workers(d: Json, of: Json, kind: K, player: int, a: int, b: int) -> None:
+    match kind:
+        case K.PLACED:
+            of["workers"].remove(b)
+            insort(d["workers"].setdefault(SPACES[a], []), [player, b])
+        case K.BUMPED | K.RETRIEVED | K.RETURNED | K.SACRIFICED:
+            d["workers"][SPACES[a]].remove([player, b])
+            if not d["workers"][SPACES[a]]:
+                del d["workers"][SPACES[a]]
+            if kind != K.SACRIFICED:
+                insort(of["workers"], b)
+        case K.DIE | K.FACE_SET:
+            if b > 0:  # a new worker had no face
+                of["workers"].remove(b)
+            insort(of["workers"], a)
+        case K.WORKER_LOST:
+            of["workers"].remove(a)
+            of["lost_worker"] = True
+
+
+def _change_goods(d: Json, of: Json, kind: K, player: int, a: int, b: int) -> None:
+    match kind:
+        case K.GAINED | K.RECEIVED | K.PAID | K.DISCARDED | K.LOST | K.GIVEN:
+            n = b if kind in (K.GAINED, K.RECEIVED) else -b
+            if a < FIRST_ARTIFACT:
+                _count(of["goods"], ITEMS[a], n)
+            else:
+                of["artifacts"] += n
+            if a >= FIRST_ARTIFACT and kind in (K.PAID, K.DISCARDED):
+                _count(d["discards"], ITEMS[a], b)
+        case K.DRAWN:
+            of["artifacts"] += 1
+        case K.SHUFFLED:
+            d["discards"] = {}
 
 
 def _count(counts: dict[str, int], name: str, n: int) -> None:
     """Adds n, or takes them away; what is 0 is left out."""
-    if (left := counts.get(name, 0) + n) < 0:
-        raise ValueError(f"there are too few {name}")
-    counts[name] = left
-    if left == 0:
+    counts[name] = counts.get(name, 0) + n
+    assert counts[name] >= 0, f"there are too few {name}"
+    if counts[name] == 0:
         del counts[name]
 
 
-def _turn(d: Json, p: int, a: int, b: int) -> None:
-    d |= {"turn": d["turn"] + 1, "active": p, "player": p, "status": "playing", "offers": 0}
-    for player in d["players"]:
-        player |= {"lost_worker": False, "used": []}
+def _change_markers(d: Json, of: Json, kind: K, player: int, a: int, b: int) -> None:
+    match kind:
+        case K.MORALE_SET | K.KNOWLEDGE_SET:
+            of["morale" if kind == K.MORALE_SET else "knowledge"] = a
+        case K.KNOWLEDGE_GAINED | K.KNOWLEDGE_PAID | K.KNOWLEDGE_LOST:
+            of["knowledge"] = b
+        case K.MORALE_GAINED | K.MORALE_PAID | K.MORALE_LOST:
+            of["morale"] = b
+        case K.ALLEGIANCE | K.MINER:
+            d["allegiance" if kind == K.ALLEGIANCE else "miners"][FACTIONS[a]] = b
 
 
-def _put(key: str) -> Change:
-    """The number of the player becomes a value of the game."""
-
-    def change(d: Json, p: int, a: int, b: int) -> None:
-        d[key] = p
-
-    return change
-
-
-def _marker(key: str, field: int) -> Change:
-    """A marker of the player stands at `a` or `b` now."""
-
-    def change(d: Json, p: int, *fields: int) -> None:
-        d["players"][p][key] = fields[field]
-
-    return change
-
-
-def _track(key: str) -> Change:
-    """A marker of the board stands at `b` now."""
-
-    def change(d: Json, p: int, a: int, b: int) -> None:
-        d[key][NAMES["faction"][a]] = b
-
-    return change
+def _change_cards(d: Json, of: Json, kind: K, player: int, a: int, b: int) -> None:
+    """Cards, and the stars on them and on the board."""
+    if kind in (K.STAR, K.STAR_ON_RECRUIT, K.STAR_ON_DILEMMA):
+        of["stars"] -= 1
+    match kind:
+        case K.STAR:
+            place = STAR_PLACES[a]
+            insort(d["territories"][place] if place in TERRITORIES else d["markets"][place]["stars"], player)
+        case K.STAR_ON_RECRUIT:
+            next(one for one in of["recruits"] if one["name"] == RECRUIT_NAMES[a])["star"] = True
+        case K.RECRUIT_KEPT:
+            of["recruits"].append(dict(_HIDDEN))
+        case K.RECRUIT_ACTIVE:
+            of["recruits"][of["recruits"].index(_HIDDEN)] = {"name": RECRUIT_NAMES[a], "active": True, "star": False}
+        case K.DILEMMA:
+            of["dilemma"] = {"artifact": NAMES["artifact"][a], "resolved": NAMES["resolution"][b]}
+        case K.BUILT:
+            d["markets"][MARKETS[a]] |= {"tile": NAMES["tile"][b], "built": True}
+        case K.ABILITY:
+            if a in (GEEK, GAMBLER):
+                insort(of["used"], RECRUIT_NAMES[a])
 
 
-def _placed(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["workers"].remove(b)
-    insort(d["workers"].setdefault(NAMES["space"][a], []), [p, b])
-
-
-def _sacrificed(d: Json, p: int, a: int, b: int) -> None:
-    space = NAMES["space"][a]
-    d["workers"][space].remove([p, b])
-    if not d["workers"][space]:
-        del d["workers"][space]
-
-
-def _returned(d: Json, p: int, a: int, b: int) -> None:
-    _sacrificed(d, p, a, b)
-    insort(d["players"][p]["workers"], b)
-
-
-def _rolled(d: Json, p: int, a: int, b: int) -> None:
-    if b > 0:
-        d["players"][p]["workers"].remove(b)
-    insort(d["players"][p]["workers"], a)
-
-
-def _worker_lost(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["workers"].remove(a)
-    d["players"][p]["lost_worker"] = True
-
-
-def _ability(d: Json, p: int, a: int, b: int) -> None:
-    if a in (GEEK, GAMBLER):
-        d["players"][p]["used"].append(RECRUIT_NAMES[a])
-        d["players"][p]["used"].sort()
-
-
-def _item(sign: int, discarded: bool = False) -> Change:
-    """The player has `b` more or fewer of item `a`; artifact cards may go to the discards."""
-
-    def change(d: Json, p: int, a: int, b: int) -> None:
-        if a < FIRST_ARTIFACT:
-            _count(d["players"][p]["goods"], ITEMS[a], sign * b)
-        else:
-            d["players"][p]["artifacts"] += sign * b
-            if discarded:
-                _count(d["discards"], ITEMS[a], b)
-
-    return change
-
-
-def _drawn(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["artifacts"] += 1
-
-
-def _shuffled(d: Json, p: int, a: int, b: int) -> None:
-    d["discards"] = {}
-
-
-def _kept(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["recruits"].append(dict(_HIDDEN))
-
-
-def _active(d: Json, p: int, a: int, b: int) -> None:
-    recruits = d["players"][p]["recruits"]
-    k = recruits.index(_HIDDEN)
-    recruits[k] = {"name": RECRUIT_NAMES[a], "active": True, "star": False}
-
-
-def _built(d: Json, p: int, a: int, b: int) -> None:
-    d["markets"][MARKETS[a]] |= {"tile": NAMES["tile"][b], "built": True}
-
-
-def _star(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["stars"] -= 1
-    insort(d["territories"][TERRITORIES[a]] if a < len(TERRITORIES) else d["markets"][MARKETS[a - len(TERRITORIES)]]["stars"], p)
-
-
-def _star_on_recruit(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["stars"] -= 1
-    next(one for one in d["players"][p]["recruits"] if one["name"] == RECRUIT_NAMES[a])["star"] = True
-
-
-def _star_on_dilemma(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["stars"] -= 1
-
-
-def _dilemma(d: Json, p: int, a: int, b: int) -> None:
-    d["players"][p]["dilemma"] = {"artifact": NAMES["artifact"][a], "resolved": NAMES["resolution"][b]}
-
-
-def _offer(d: Json, p: int, a: int, b: int) -> None:
-    d["offers"] += 1
-
-
-def _won(d: Json, p: int, a: int, b: int) -> None:
-    d |= {"status": "over", "winner": p, "ranking": [0] * len(d["players"])}
-
-
-def _cut_off(d: Json, p: int, a: int, b: int) -> None:
-    d |= {"status": "truncated", "winner": None, "ranking": [0] * len(d["players"])}
-
-
-def _rank(d: Json, p: int, a: int, b: int) -> None:
-    d["ranking"][p] = a
-
-
-_K = EventKind
-# The change of the public part of a position by each kind; None: no change.
-_CHANGES: dict[int, Change | None] = {
-    **dict.fromkeys(EventKind),
-    _K.TURN: _turn,
-    _K.ASKED: _put("player"),
-    _K.STARTS: _put("active"),
-    _K.RECRUIT_KEPT: _kept,
-    _K.MORALE_SET: _marker("morale", 0),
-    _K.KNOWLEDGE_SET: _marker("knowledge", 0),
-    _K.PLACED: _placed,
-    _K.BUMPED: _returned,
-    _K.RETRIEVED: _returned,
-    _K.RETURNED: _returned,
-    _K.SACRIFICED: _sacrificed,
-    _K.DIE: _rolled,
-    _K.FACE_SET: _rolled,
-    _K.WORKER_LOST: _worker_lost,
-    _K.ABILITY: _ability,
-    _K.GAINED: _item(1),
-    _K.RECEIVED: _item(1),
-    _K.PAID: _item(-1, discarded=True),
-    _K.DISCARDED: _item(-1, discarded=True),
-    _K.LOST: _item(-1),
-    _K.GIVEN: _item(-1),
-    _K.DRAWN: _drawn,
-    _K.SHUFFLED: _shuffled,
-    _K.KNOWLEDGE_GAINED: _marker("knowledge", 1),
-    _K.KNOWLEDGE_PAID: _marker("knowledge", 1),
-    _K.KNOWLEDGE_LOST: _marker("knowledge", 1),
-    _K.MORALE_GAINED: _marker("morale", 1),
-    _K.MORALE_PAID: _marker("morale", 1),
-    _K.MORALE_LOST: _marker("morale", 1),
-    _K.ALLEGIANCE: _track("allegiance"),
-    _K.MINER: _track("miners"),
-    _K.RECRUIT_ACTIVE: _active,
-    _K.BUILT: _built,
-    _K.STAR: _star,
-    _K.STAR_ON_RECRUIT: _star_on_recruit,
-    _K.STAR_ON_DILEMMA: _star_on_dilemma,
-    _K.DILEMMA: _dilemma,
-    _K.OFFER: _offer,
-    _K.WON: _won,
-    _K.CUT_OFF: _cut_off,
-    _K.RANK: _rank,
-}
+def _change_game(d: Json, of: Json, kind: K, player: int, a: int, b: int) -> None:
+    match kind:
+        case K.TURN:
+            d |= {"turn": d["turn"] + 1, "active": player, "player": player, "status": "playing", "offers": 0}
+            for one in d["players"]:
+                one |= {"lost_worker": False, "used": []}
+        case K.ASKED | K.STARTS:
+            d["player" if kind == K.ASKED else "active"] = player
+        case K.OFFER:
+            d["offers"] += 1
+        case K.WON | K.CUT_OFF:
+            end = {"status": "over", "winner": player} if kind == K.WON else {"status": "truncated", "winner": None}
+            d |= {**end, "ranking": [0] * len(d["players"])}
+        case K.RANK:
+            d["ranking"][player] = a
