@@ -102,7 +102,7 @@ async def answer_of(worker: Worker, item: Any) -> Any:
         worker.take(item)
         return worker.answer()
 
-    answer = await in_thread(exchange, worker.kill)
+    answer = await in_thread(exchange, worker.end)
     if answer is None:
         raise RuntimeError("the process that worked on this has died")
     return answer[0]
