@@ -42,10 +42,6 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[WorkUnit]
     finished = journal.finished(chunks)
     to_play = sum(chunk.games for chunk in chunks if chunk not in finished)
     console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
-    outdated = journal.outdated(chunks)
-    if outdated:
-        why = "there are of another version of the code or of an agent's files; they are played again"
-        console.print(f"{outdated:,} games {why}", soft_wrap=True)
     with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
         return play_units(chunks, journal, executor(options), progress.advance)
 
