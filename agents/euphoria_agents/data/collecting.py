@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.data.parquet import SCALARS, Columns, count_rows, sha256, write_part
+from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, count_rows, sha256, write_part
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import versions
 from euphoria_agents.matches.journal import Run, pin_plan, resume_work
@@ -142,9 +142,7 @@ class PartGames(AgentGames):
         self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # the final observations of all seats
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
-        self._seen: list[CSR] = []
-        self._values: list[np.ndarray] = []
-        self._legal: list[CSR] = []
+        self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # of each round
 
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
@@ -156,11 +154,9 @@ class PartGames(AgentGames):
         games, batch = np.flatnonzero(self._active), self.batch
         self._make_room(len(games))
         self._decisions.add(games)
-        observed = batch.observation[games]
-        active = observed != 0
-        self._seen.append(_lists(active))
-        self._values.append(observed[active])
-        self._legal.append(_lists(batch.mask[games]))
+        observed = _active(batch.observation[games])
+        for name, lists in zip(self._lists, (*observed, _active(batch.mask[games])[0]), strict=True):
+            self._lists[name].append(lists)
         self._moves.append(self.moves[games])
         batch.step(self.moves, self._active)
         self._decisions.credit()
@@ -184,7 +180,7 @@ class PartGames(AgentGames):
         found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
         game, seat = found["game"], found["seat"]
         begins, last = np.searchsorted(game, self._all), found["following"] == ENDED
-        shown = np.where(last[:, None], self._ends[game, seat], 0)
+        ends = _active(np.where(last[:, None], self._ends[game, seat], 0))
         scalars = {
             "game": game + self._first,
             "index": np.arange(size) - begins[game],
@@ -198,22 +194,18 @@ class PartGames(AgentGames):
             "truncated": last & self._truncated[game],
             "rank": self._ranks[game, seat],
         }
-        seen, values = join_lists(self._seen), np.concatenate(self._values)
+        lists = [chosen_lists(join_lists(parts), order, size + 1) for parts in self._lists.values()]
         return Columns(
-            {name: scalars[name].astype(kind) for name, kind in SCALARS.items()},
-            chosen_lists(seen, order, size + 1),
-            chosen_lists(CSR(seen.indptr, values), order, size + 1).indices,
-            chosen_lists(join_lists(self._legal), order, size + 1),
-            _lists(shown != 0),
-            shown[shown != 0],
+            {name: scalars[name].astype(kind) for name, kind in SCALARS.items()}, dict(zip(LISTS, [*lists, *ends], strict=True))
         )
 
 
-def _lists(active: np.ndarray) -> CSR:
-    """Returns the places where a row is true, for each row."""
-    ends = np.zeros(len(active) + 1, np.int64)
+def _active(rows: np.ndarray) -> tuple[CSR, CSR]:
+    """Returns the places where each row is not zero, and the values there."""
+    active = rows != 0
+    ends = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(active.sum(1), out=ends[1:])
-    return CSR(ends, np.nonzero(active)[1].astype(np.int16))
+    return CSR(ends, np.nonzero(active)[1].astype(np.int16)), CSR(ends, rows[active])
 
 
 def collect(
