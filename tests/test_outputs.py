@@ -162,14 +162,16 @@ def test_no_folder_of_outputs_holds_what_is_read(name: str, output: str, read: s
     (path := folder / "a").write_bytes(RECORD.read_bytes())
     for above in (folder, folder.parent, tmp_path, path):
         refused(name, {read: path, output: above})
-    (tmp_path / "link").symlink_to(path)
-    refused(name, {read: tmp_path / "link", output: folder})
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "ppo.safetensors").symlink_to(path)
+    refused(name, {read: path, output: tmp_path / "links"})
+    refused(name, {read: tmp_path / "links" / "ppo.safetensors", output: tmp_path / "links"})
     parse_options(imported(COMMANDS[name].options), name, words_for(name, {read: path, output: tmp_path / "elsewhere"}))
 
 
 def test_outputs_that_are_not_there_yet_are_one_file_in_any_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for first, second in (("a", "a"), ("a", "A"), ("x/../a", "a")):
+    for first, second in (("a", "a"), ("a", "A"), ("x/../a", "a"), ("\u00e9", "e\u0301")):
         refused("speed", {"json": first, "plot": second})
     assert same_file(Path("a"), tmp_path / "a") and not same_file(Path("a"), Path("b"))
 

@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import stat
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,24 +28,28 @@ def check_writable(path: str | Path) -> None:
 
 def same_file(first: Path, second: Path) -> bool:
     """Returns whether two paths lead to one file or folder; case does not matter where neither exists."""
-    if first.exists() and second.exists():
-        return first.samefile(second)
-    return not first.exists() and not second.exists() and _real(first).casefold() == _real(second).casefold()
+    there = os.path.exists(first), os.path.exists(second)
+    if all(there):
+        return os.path.samefile(first, second)
+    return not any(there) and _spelled(first) == _spelled(second)
+
+
+def _spelled(path: Path) -> str:
+    return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
 
 
 def overlap(output: Path, read: Path) -> bool:
-    """Returns whether writing `output` may replace `read`: they are one file, or one contains the other."""
-    return same_file(output, read) or _lies_in(output, read) or _lies_in(read, output)
+    """Returns whether writing `output` may replace `read`: they are one file, one contains the other, or a link leads there."""
+    if same_file(output, read) or _lies_in(output, read) or _lies_in(read, output):
+        return True
+    links = (Path(folder, name) for folder, _, names in os.walk(output) for name in names)
+    return any(same_file(link, read) for link in links)
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
     """Returns whether a path, or its target, lies in a folder at any depth."""
-    above = [*Path(_real(path)).parents, *path.absolute().parents]
+    above = [*Path(os.path.realpath(path)).parents, *Path(os.path.abspath(path)).parents]
     return folder.is_dir() and any(same_file(one, folder) for one in above)
-
-
-def _real(path: Path) -> str:
-    return os.path.realpath(path)
 
 
 @contextmanager
