@@ -13,16 +13,14 @@ import numpy as np
 import pytest
 
 from benchmarks import leaderboard
-from euphoria_agents import load
+from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import NETWORKS, PARTNERS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
+from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.network.checkpoint import read_checkpoint
-from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import load_untrusted
 from euphoria_env import IllegalMove, Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
@@ -126,28 +124,22 @@ def test_every_opponent_ships_and_has_a_rating() -> None:
             assert max(task.anchors[:2]) < min(task.anchors[2:]), task.name
 
 
-def test_the_partners_are_eight_files_that_say_how_they_were_made() -> None:
-    assert len(PARTNERS) == len(set(PARTNERS.values())) == 8 and tuple(PARTNERS.values()) == TASKS["partners-v1"].opponents
-    for name, spec in PARTNERS.items():
-        path = checkpoint_path(spec.partition(":")[2])
-        assert path.name == f"partner-{name}.safetensors" and path.stat().st_size < 3e6 / 2
-        said = read_checkpoint(path)[0]["training"]
-        assert said["name"] == name and said["about"] and all(one.startswith("python ") for one in said["commands"])
-
-
-@pytest.mark.parametrize("opponent", OPPONENTS)
-def test_the_fingerprint_knows_every_opponent(opponent: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, other = fingerprint(SMALL), load("random" if opponent != "random" else "weights")
-    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: other if spec == opponent else load(spec))
-    assert fingerprint.__wrapped__(SMALL) != before
-
-
-def test_the_fingerprint_knows_rules_and_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fingerprint.__wrapped__(SMALL) == fingerprint(SMALL)
     for changed in ({"seed": 1}, {"judged": {"stars_to_win": 4}}, {"players": (2, 3)}, {"games": 2 * SMALL.games}):
         assert fingerprint(dataclasses.replace(SMALL, **changed)) != fingerprint(SMALL)  # type: ignore[arg-type]
-    monkeypatch.setattr(judging, "SEEDS", 5)
-    assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
+    with monkeypatch.context() as patched:
+        patched.setattr(judging, "SEEDS", 5)
+        assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
+    for opponent in OPPONENTS:
+        with monkeypatch.context() as patched:
+            patched.setattr(tournament, "player", partial(load_another, opponent))
+            assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
+
+
+def load_another(opponent: str, spec: str, limit: float | None = None) -> Agent:
+    """Loads an agent; in place of this opponent another one."""
+    return load(spec if spec != opponent else "weights" if spec == "random" else "random")
 
 
 def test_the_frozen_network_is_named_by_its_hash() -> None:

@@ -50,12 +50,14 @@ class ChildProcess:
     @property
     def ended(self) -> bool:
         """Whether the process has ended."""
-        return self.connection.closed or not self._process.is_alive()
+        return self.connection.closed or self.exit_status(0) is not None
 
     def exit_status(self, seconds: float) -> int | None:
         """Waits for the end of the process; returns its exit status, negative for a signal, or None if it has not ended."""
-        self._process.join(seconds)
-        status: int | None = self._process.exitcode
+        status: int | None = None
+        with contextlib.suppress(ValueError):  # another thread has just ended it
+            self._process.join(seconds)
+            status = self._process.exitcode
         return status
 
     def end(self) -> None:
