@@ -227,9 +227,6 @@ def test_specs_are_refused_as_by_load() -> None:
     for spec, message in (("lonely:Nobody", "has no 'Nobody'"), ("nobody", "no agent is called 'nobody'")):
         with pytest.raises(ValueError, match=message):
             AgentProcess(spec)
-    with pytest.raises(ValueError, match="allow it by name"):
-        AgentProcess("lonely:First", allowed=["own:Other"])
-    AgentProcess("lonely:First", allowed=["lonely:First"]).close()
 
 
 def test_it_reads_nothing_and_its_output_goes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:

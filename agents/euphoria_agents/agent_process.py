@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -20,7 +20,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import print_everything
-from euphoria_agents.registry import check_allowed, load
+from euphoria_agents.registry import load
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
@@ -57,7 +57,6 @@ class AgentProcess(Agent):
 
     Args:
         spec: as for `load`.
-        allowed: if given, only these specs and built-in ones without a path may be loaded, as by `load_untrusted`.
         first_seconds: the limit for making it, and for its first answer of each kind, before which it may compile.
         seconds: the limit for each further decision; on average in a batch that the agent answers itself. None: no limit.
         begun: called with this object before the agent is made, so that another thread may close it.
@@ -67,7 +66,7 @@ class AgentProcess(Agent):
         needs_game: that of the agent.
 
     Raises:
-        ValueError: the spec is wrong or not allowed, or the agent cannot be made; see `load`.
+        ValueError: the spec is wrong, or the agent cannot be made; see `load`.
         AgentFailed: making it ended its process; from each method: the agent raised an error, ended its process or gave no valid
             answer. The message is one line that names the agent, and the file and line of its code.
         TooSlow: it took too long, and was ended; a kind of `AgentFailed`.
@@ -76,13 +75,10 @@ class AgentProcess(Agent):
     def __init__(
         self,
         spec: str,
-        allowed: Collection[str] | None = None,
         first_seconds: float = FIRST_SECONDS,
         seconds: float | None = None,
         begun: Callable[[AgentProcess], None] = lambda _: None,
     ) -> None:
-        if allowed is not None:
-            check_allowed(spec, allowed)
         self.name = spec
         self._first_seconds, self._seconds = first_seconds, seconds
         self._answered: set[str] = set()  # kinds of questions

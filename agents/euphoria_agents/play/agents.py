@@ -10,7 +10,7 @@ from functools import partial
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
-from euphoria_agents.registry import is_builtin, load_untrusted
+from euphoria_agents.registry import check_allowed, is_builtin, load
 from euphoria_env.agent_protocol import AgentFailed
 
 
@@ -77,7 +77,7 @@ class Agents:
         """Makes the agent unless it exists; does not wait while it answers others.
 
         Raises:
-            Unavailable: it is not allowed, or cannot be made; see `registry.load_untrusted`.
+            Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
             AgentFailed: making it ended its process, or took too long.
         """
         if spec not in self:
@@ -135,8 +135,9 @@ class Agents:
 
     def _make(self, spec: str, kept: _Kept) -> Agent:
         try:
+            check_allowed(spec, self.allowed)
             if is_builtin(spec):
-                return load_untrusted(spec, self.allowed)
-            return AgentProcess(spec, self.allowed, self.first_seconds, self.seconds, begun=partial(setattr, kept, "process"))
+                return load(spec)
+            return AgentProcess(spec, self.first_seconds, self.seconds, begun=partial(setattr, kept, "process"))
         except ValueError as error:
             raise Unavailable(str(error)) from error
