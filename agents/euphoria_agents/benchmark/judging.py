@@ -19,8 +19,8 @@ from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_
 from euphoria_agents.benchmark.tasks import FROZEN, Task
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
-from euphoria_agents.matches.journal import Run
 from euphoria_agents.matches.match import MatchResult, score
+from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
 from euphoria_agents.registry import file_hashes
 from euphoria_env.json_reader import Json

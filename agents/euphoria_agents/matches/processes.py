@@ -1,10 +1,10 @@
-"""A pool of processes, any of which may be killed without loss of a result."""
+"""Work in units: a pool of processes, any of which may be killed without loss of a result, and work that is resumed."""
 
 from __future__ import annotations
 
 import contextlib
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -13,8 +13,9 @@ from euphoria_agents.error_text import WorkerError, full_text, one_line
 
 ATTEMPTS = 3  # for each item; an item that has killed so many workers is an error
 
-Item = TypeVar("Item", bound=Hashable)
+Item = TypeVar("Item", bound=Any)
 Answer = TypeVar("Answer")
+Run = Callable[[Callable[[Item], Answer], Iterable[Item]], Iterator[tuple[Item, Answer]]]  # `in_processes`, or on a cluster
 
 
 def in_processes(
@@ -57,6 +58,36 @@ def in_processes(
     finally:
         for worker in workers:
             worker.end()
+
+
+def resume_work(
+    units: Sequence[Item],
+    finished: Collection[Item],
+    work: Callable[[Item], Answer],
+    run: Run[Item, Answer],
+    progress: Callable[[int], None] | None = None,
+    resumable: bool = True,
+) -> Iterator[tuple[Item, Answer]]:
+    """Does the units of work that are not finished, and yields each with its result as soon as it is there.
+
+    Args:
+        units: all of them, each with a number of `games`, whose results depend on nothing but their fields.
+        finished: those whose results were kept before.
+        work: does one.
+        run: calls `work` for many of them: `in_processes`, or on a cluster.
+        progress: called with a number of games: at first those that are finished, then those of each result.
+        resumable: whether the results are kept, so that an interrupt says that the same command continues.
+    """
+    report = progress or (lambda games: None)
+    report(sum(unit.games for unit in finished))
+    try:
+        for unit, result in run(work, [unit for unit in units if unit not in finished]):
+            yield unit, result
+            report(unit.games)
+    except KeyboardInterrupt as interrupt:
+        if resumable:
+            interrupt.add_note("the same command continues where it stopped")
+        raise
 
 
 class Worker(ChildProcess):

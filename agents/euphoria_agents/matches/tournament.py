@@ -25,8 +25,8 @@ import euphoria_env
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.files import append_line, write_whole
-from euphoria_agents.matches.journal import Run, resume_work
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
+from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.registry import file_hashes, is_builtin, load
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
@@ -280,17 +280,15 @@ def play_units(
     """Plays the units of work that the journal does not have, adds them to it, and returns the results of all, in their order.
 
     Args:
-        units, journal, run, progress: see `resume_work`.
+        units, journal: the units, and where their results are kept.
+        run, progress: see `resume_work`.
         limit: see `play_unit`.
     """
     results = journal.finished(units)
-
-    def keep(unit: WorkUnit, result: MatchResult) -> None:
+    work = partial(play_unit, records=journal.records is not None, limit=limit)
+    for unit, result in resume_work(units, set(results), work, run, progress, journal.file is not None):
         journal.add(unit, result)
         results[unit] = result
-
-    work = partial(play_unit, records=journal.records is not None, limit=limit)
-    resume_work(units, set(results), work, run, keep, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 
