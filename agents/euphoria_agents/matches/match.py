@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -211,30 +211,16 @@ def play_match(
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
     if games < 1:
         raise ValueError(f"games must be a positive integer, not {games}")
-    start, thinking = time.perf_counter(), np.zeros(n)
+    start = time.perf_counter()
     deals, choices = np.random.SeedSequence(seed).spawn(2)
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
+    players = _Tables(agents, np.random.default_rng(choices))
     with _reporter(progress, games) as report:
-        _play_tables(tables, agents, np.random.default_rng(choices), thinking, report)
+        for first in range(0, games, TABLES):
+            players.play(tables[first : first + TABLES], report)
     texts = [table.game.to_record() for table in tables] if records else []
-    return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
-
-
-def _play_tables(
-    tables: list[_Table],
-    agents: Sequence[Agent],
-    rng: np.random.Generator,
-    thinking: np.ndarray,
-    report: Callable[[int], None],
-) -> None:
-    """Plays all games, `TABLES` at a time, and adds the seconds of each agent to `thinking`."""
-    generators = {id(agent): AgentGenerator(rng) for agent in agents}
-    for first in range(0, len(tables), TABLES):
-        some = _Tables(tables[first : first + TABLES], agents, generators, thinking)
-        while some.play_round(lambda agent: generators[id(agent)].own):
-            if some.ended:
-                report(some.ended)
+    return MatchResult([table.played() for table in tables], players.thinking.tolist(), time.perf_counter() - start, texts)
 
 
 @contextmanager
@@ -287,21 +273,24 @@ class _Table:
 
 
 class _Tables(AgentGames):
-    """Games side by side that the agents of a line-up play to their end.
+    """Games side by side between the agents of a line-up.
 
     Attributes:
-        ended: how many games ended in the last round.
+        thinking: (places,), the seconds of each agent.
     """
 
-    def __init__(
-        self,
-        tables: list[_Table],
-        agents: Sequence[Agent],
-        generators: Mapping[int, AgentGenerator],
-        thinking: np.ndarray,
-    ) -> None:
-        self._tables, self._agents, self._generators, self._thinking = tables, agents, generators, thinking
-        self.ended = 0
+    def __init__(self, agents: Sequence[Agent], rng: np.random.Generator) -> None:
+        self._agents, self.thinking = agents, np.zeros(len(agents))
+        self._generators = {id(agent): AgentGenerator(rng) for agent in agents}
+        self._tables: list[_Table] = []
+
+    def play(self, tables: list[_Table], report: Callable[[int], None]) -> None:
+        """Plays some games to their end; `report` is called with a number of games that have ended."""
+        self._tables = tables
+        while self.play_round(lambda agent: self._generators[id(agent)].own):
+            if ended := len(tables) - len(self._tables):
+                tables = self._tables
+                report(ended)
 
     def deciding(self) -> Iterable[tuple[Agent, list[int]]]:
         """Yields each agent that must decide now, once, with the numbers of its games."""
@@ -325,11 +314,10 @@ class _Tables(AgentGames):
         """Plays the moves; every place has its share of the seconds."""
         for k, move in zip(games, moves.tolist(), strict=True):
             table = self._tables[k]
-            self._thinking[table.place] += seconds / len(games)
+            self.thinking[table.place] += seconds / len(games)
             table.decisions[table.place] += 1
             table.game.play(move)
 
     def advance(self) -> None:
         """Removes the games that have ended."""
-        going = [table for table in self._tables if table.game.ranking is None]
-        self._tables, self.ended = going, len(self._tables) - len(going)
+        self._tables = [table for table in self._tables if table.game.ranking is None]
