@@ -9,7 +9,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -36,7 +37,7 @@ LONGEST = 500  # characters of an error's text
 ENDING_SECONDS = 60.0  # in which a process that closed its connection must end
 
 T = TypeVar("T")
-Move = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+ANSWER: Any = list[Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]] | str  # moves, or the text of anything else
 
 
 class AgentProcess(Agent):
@@ -85,11 +86,11 @@ class AgentProcess(Agent):
         self._child = ChildProcess(_serve, spec)
         self.close = self._child.end
         begun(self)
-        made = self._ask("make", ()).answer
+        made = self._ask("make", ())[0].answer
         if isinstance(made, str):
             self.close()
             raise ValueError(made)
-        made = self._proper(lambda: checked(made, _Made))
+        made = self._proper(partial(checked, made, _Made))
         self.needs_game, self._batches = made.needs_game, made.batches
 
     def __enter__(self) -> AgentProcess:
@@ -108,8 +109,6 @@ class AgentProcess(Agent):
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each of many games; see `Agent`. The limit of an agent without `act_batch` is for each of them."""
-        if not self._batches:
-            return super().act_batch(observations, masks, rng)
         moves = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
         return np.array(moves) if isinstance(moves, list) else _Shown(moves)  # type: ignore[return-value]
 
@@ -117,24 +116,32 @@ class AgentProcess(Agent):
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
         """Explains a decision; see `Agent`. `euphoria_agents.agent.explained` checks the explanation."""
-        thoughts: Explanation = self._ask("explain", (observation, mask, rng, game)).answer
+        thoughts: Explanation = self._ask("explain", (observation, mask, rng, game))[0].answer
         return thoughts
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
         """Asks for moves, and advances `rng`; returns the text of an answer that is no list of moves."""
-        reply = self._ask(kind, arguments, decisions)
-        moves: list[int] | str = self._proper(lambda: checked(reply.answer, list[Move] | str))  # type: ignore[arg-type]
-        rng.bit_generator.state = self._proper(lambda: generator_from(reply.rng)).bit_generator.state
-        return moves
+        replies = self._ask(kind, arguments, decisions)
+        answers = [self._proper(partial(checked, reply.answer, ANSWER)) for reply in replies]
+        rng.bit_generator.state = self._proper(partial(generator_from, replies[-1].rng)).bit_generator.state
+        refused = [answer for answer in answers if isinstance(answer, str)]
+        return refused[0] if refused else [move for answer in answers for move in answer]
 
-    def _ask(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> _Reply:
-        """Sends a question, and returns the reply."""
+    def _ask(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> list[_Reply]:
+        """Sends a question, and returns its reply, or one for each decision if the agent answers one at a time."""
+        if kind != "act_batch" or self._batches:
+            return [self._exchange(kind, (kind, arguments), decisions)]
+        return [self._exchange(kind, None if k else (kind, arguments)) for k in range(decisions)]
+
+    def _exchange(self, kind: str, request: Any, decisions: int = 1) -> _Reply:
+        """Sends a request if there is one, and receives a reply."""
         if self._child.connection.closed:
             raise AgentFailed(f"the agent {self.name} has been ended")
         first = kind not in self._answered
         limit = self._first_seconds if first else self._seconds
         try:
-            self._child.connection.send((kind, arguments))
+            if request is not None:
+                self._child.connection.send(request)
             in_time = self._child.connection.poll(None if limit is None else limit * decisions)
             answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
         except (EOFError, OSError, ValueError):  # the last two if another thread has just closed it
@@ -146,7 +153,7 @@ class AgentProcess(Agent):
             self.close()
             purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
             raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}")
-        reply: _Reply = self._proper(lambda: decoded(answer, _Reply))
+        reply: _Reply = self._proper(partial(decoded, answer, _Reply))
         if reply.failed is not None:
             raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
         self._answered.add(kind)
@@ -217,15 +224,13 @@ def _serve(connection: Connection, spec: str) -> None:
             return
         try:
             if kind == "make":
-                agent, answer = _make(spec)
-                reply = {"answer": answer}
-            else:
-                answer = _answer(agent, kind, arguments)
-                reply = {"answer": answer, "rng": arguments[2].bit_generator.state}
-            content = json.dumps(reply, default=_plain)
+                agent, properties = _make(spec)
+                connection.send_bytes(_json({"answer": properties}))
+                continue
+            for answer in _answers(agent, kind, arguments):
+                connection.send_bytes(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))
         except BaseException as error:  # also one that is no `Exception`: it must not end the loop
-            content = json.dumps({"failed": _described(error, agent, kind)})
-        connection.send_bytes(content.encode())
+            connection.send_bytes(_json({"failed": _described(error, agent, kind)}))
 
 
 def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
@@ -237,14 +242,22 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
     return agent, {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": answers_batches(agent)}
 
 
-def _answer(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Any:
-    """Asks the agent; returns its answer as a value of JSON: moves as a list, anything else as text."""
+def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    """Asks the agent; yields its answers as values of JSON: moves as a list, anything else as text."""
     if kind == "explain":
-        return explained(agent, *arguments)
-    answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
-    moves = np.asarray(answers)
-    proper = moves.dtype.kind in "iu" and moves.ndim == 1
-    return moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)
+        yield explained(agent, *arguments)
+    elif kind == "act_batch" and not answers_batches(agent):
+        for observation, mask in zip(*arguments[:2], strict=True):
+            yield from _answers(agent, "act", (observation, mask, arguments[2]))
+    else:
+        answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
+        moves = np.asarray(answers)
+        proper = moves.dtype.kind in "iu" and moves.ndim == 1
+        yield moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)
+
+
+def _json(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:
