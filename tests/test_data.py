@@ -249,7 +249,6 @@ def test_agents_of_your_own_play(tmp_path: Path) -> None:
     [
         ("--agents nobody", "no agent is called 'nobody'"),
         ("--agents my_agents:Raises", "the agent my_agents:Raises raised KeyError: 'gold' (my_agents.py, line 7)"),
-        ("--games 0", "games must"),
         ("--reward gold", "reward must be one of"),
         ("--processes 0", "processes must"),
         ("--out my_agents.py", "my_agents.py is not a folder"),
