@@ -18,8 +18,11 @@ import euphoria_agents
 import euphoria_env
 from euphoria_agents import child_process
 from euphoria_agents.agent_process import AgentProcess
+from euphoria_agents.child_process import ChildProcess, check_homes, homes
 from euphoria_agents.matches.ray_cluster import on_ray
 from tests.tools.commands import PATHS, heed_interrupts
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a descendant can leave the group of its parent")
 
 # ------------------------------------------------------------------------------------------------------------ which code
 
@@ -76,6 +79,16 @@ def run_there(program: str, words: list[str], site: Path, checkout: Path) -> sub
     return done
 
 
+def test_another_copy_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    check_homes(homes())
+    monkeypatch.setattr(euphoria_env, "__file__", "/elsewhere/euphoria_env/__init__.py")
+    with pytest.raises(RuntimeError, match=r"imports /.*, the other /elsewhere/.*: all must run the same copy"):
+        check_homes((str(Path("/", "here")), euphoria_agents.__file__))
+    child = ChildProcess(Path.touch, tmp_path / "worked")
+    assert child.exit_status(60) == 1 and not (tmp_path / "worked").exists()
+    child.end()
+
+
 def test_a_cluster_of_this_machine_runs_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray itself is in `tests/test_rllib.py`; this one calls at once, in this process."""
     given: dict[str, Any] = {}
@@ -112,14 +125,25 @@ def stay(fifo):
     while True:
         time.sleep(3600)
 
-def leave(fifo):
+def leave(fifo, how):
     if os.fork() == 0:
+        if how != "group":
+            os.setsid()
+        if how == "daemon" and os.fork():
+            os._exit(0)
+        if how == "deep":
+            for _ in range(3):
+                if os.fork():
+                    stay(os.devnull)
+                os.setsid()
+        if how == "closed":
+            os.closerange(0, 100)
         stay(fifo)
 
 class Wild:
     def __init__(self, argument):
         how, fifo = argument.split("@")
-        leave(fifo)
+        leave(fifo, how)
         self.how = how
     def act(self, observation, mask, rng):
         if self.how == "dies":
@@ -130,6 +154,7 @@ class Slow(Wild):
     def act(self, observation, mask, rng):
         time.sleep(3600)
 """
+HOW = ["group", "session", "daemon", "deep", "closed", "dies"]
 
 
 @pytest.fixture
@@ -153,9 +178,11 @@ def evaluate(folder: Path, agent: str, processes: int) -> subprocess.Popen[str]:
     )
 
 
-def test_descendants_end_with_their_agent(wild: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@linux
+@pytest.mark.parametrize("how", HOW)
+def test_descendants_end_with_their_agent(wild: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(wild)
-    agent = AgentProcess(f"wild:Wild:stays@{wild / 'held'}")
+    agent = AgentProcess(f"wild:Wild:{how}@{wild / 'held'}")
     with (wild / "held").open("rb", 0) as held:
         assert held.read(1) == b"x"
         agent.close()
@@ -163,11 +190,12 @@ def test_descendants_end_with_their_agent(wild: Path, monkeypatch: pytest.Monkey
     sys.modules.pop("wild", None)
 
 
+@linux
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_descendants_end_with_the_command(wild: Path, processes: int, number: signal.Signals | None) -> None:
     agent = "Wild" if number is None else "Slow"
-    command = evaluate(wild, f"wild:{agent}:stays@{wild / 'held'}", processes)
+    command = evaluate(wild, f"wild:{agent}:daemon@{wild / 'held'}", processes)
     with (wild / "held").open("rb", 0) as held:
         assert held.read(1) == b"x"
         if number is not None:
@@ -177,6 +205,7 @@ def test_descendants_end_with_the_command(wild: Path, processes: int, number: si
     assert command.returncode == {None: 0, signal.SIGINT: 130}.get(number, -(number or 0)), told
 
 
+@linux
 def test_descendants_end_with_an_agent_that_dies(wild: Path) -> None:
     command = evaluate(wild, f"wild:Wild:dies@{wild / 'held'}", 1)
     with (wild / "held").open("rb", 0) as held:

@@ -49,9 +49,8 @@ class AgentProcess(Agent):
             result = play_match([agent, load("weights")], games=100)
 
     The agent gets copies of its arguments, and only its answers come back, as JSON: it cannot change the objects of this process.
-    The processes that it has started end with it, unless they have left its group. That protects from faults and from cheating in
-    Python, but not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr; its
-    stdin is empty.
+    Its descendants end with it, on Linux also those in other sessions. That protects from faults and from cheating in Python, but
+    not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr; its stdin is empty.
 
     One thread may use it at a time; any thread may call `close`. After an agent has raised an error it can be asked again; after
     `TooSlow`, the end of its process, or an interrupt it cannot.

@@ -1,7 +1,7 @@
 """Starts processes that end with their parent.
 
 Where processes can fork, the new process becomes a guard: it forks a worker and waits. When the worker or the parent has ended,
-the guard ends the worker with its group of processes, and then itself.
+the guard ends the worker with all its descendants, on Linux also those in other sessions, and then itself.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.connection import wait
 from typing import Any, NoReturn
 
+import euphoria_agents
+import euphoria_env
+
 PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the server
 FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
 CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # starts quickly, and is safe beside threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
-SET_PARENT_DEATH_SIGNAL = 1  # of Linux's `prctl`
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
 _starting = threading.Lock()
 
 
@@ -42,7 +45,7 @@ class ChildProcess:
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
         self.connection, theirs = CONTEXT.Pipe()
         with _starting, _inheritance() as before:
-            self._process = CONTEXT.Process(target=_run, args=(before, work, theirs, *arguments), daemon=True)
+            self._process = CONTEXT.Process(target=_run, args=(before, homes(), work, theirs, *arguments), daemon=True)
             self._process.start()
         theirs.close()  # so that the end of the process closes the connection
         self._ending = threading.Lock()
@@ -61,7 +64,7 @@ class ChildProcess:
         return status
 
     def end(self) -> None:
-        """Ends the process with its group; another thread that waits for an answer gets an `EOFError` or `OSError`."""
+        """Ends the process with all its descendants; another thread that waits for an answer gets an `EOFError` or `OSError`."""
         with self._ending:
             if not self.connection.closed:
                 self._process.terminate()  # the guard ends the others first
@@ -73,6 +76,22 @@ class ChildProcess:
 def child_environment() -> dict[str, str]:
     """Returns the variables that make Python import from where this process does, and not from its working folder."""
     return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path), "PYTHONSAFEPATH": "1"}
+
+
+def homes() -> tuple[str | None, str | None]:
+    """Returns the files of the packages that this process has imported, by which copies of the project differ."""
+    return euphoria_env.__file__, euphoria_agents.__file__
+
+
+def check_homes(found: tuple[str | None, str | None]) -> None:
+    """Compares `homes()` of another process with that of this one.
+
+    Raises:
+        RuntimeError: they differ.
+    """
+    for theirs, ours in zip(found, homes(), strict=True):
+        if theirs != ours:
+            raise RuntimeError(f"one process imports {theirs}, the other {ours}: all must run the same copy of euphoria-env")
 
 
 @contextlib.contextmanager
@@ -116,7 +135,9 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run(environment: Mapping[str, str | None], work: Callable[..., None], *arguments: Any) -> None:
+def _run(
+    environment: Mapping[str, str | None], home: tuple[str | None, str | None], work: Callable[..., None], *arguments: Any
+) -> None:
     """Does the work in the new process, with the environment of its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     multiprocessing.current_process().daemon = False  # daemons may have no children
@@ -126,6 +147,7 @@ def _run(environment: Mapping[str, str | None], work: Callable[..., None], *argu
         threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
     else:
         _fork_with_guard(parent.sentinel)
+    check_homes(home)
     work(*arguments)
 
 
@@ -135,39 +157,89 @@ if sys.platform != "win32":
 
     def _fork_with_guard(sentinel: int) -> None:
         """Forks this process: the fork returns; this one becomes its guard until `sentinel`, that of the parent, is ready."""
-        os.setpgid(0, 0)  # so that it outlives the group of its parent
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe, so none is missed
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        os.setpgid(0, 0)
+        _prctl(SET_CHILD_SUBREAPER, 1)  # descendants whose parents have ended become children of the guard
         guard, worker = os.getpid(), os.fork()
-        with contextlib.suppress(OSError):  # both do it, so that it is done when one of them goes on
-            os.setpgid(worker, worker)
         if worker:
-            _guard(worker, sentinel)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # if somebody kills the guard
+            _guard(worker, sentinel, reader, writer)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        os.close(reader)
+        os.close(writer)
+        os.setpgid(0, 0)
+        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # if somebody kills the guard
         if os.getppid() != guard:
             os._exit(1)
 
-    def _guard(worker: int, sentinel: int) -> NoReturn:
-        """Waits until the worker or the parent ends, ends the group of the worker, and ends as the worker did."""
+    def _guard(worker: int, sentinel: int, reader: int, writer: int) -> NoReturn:
+        """Waits until the worker or the parent ends, ends all descendants, and ends as the worker did."""
+        kept = sorted((sentinel, reader, writer))
+        for low, high in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
+            os.closerange(low + 1, high)  # the worker alone holds its connections
+        status = None
+        while status is None:
+            ready = wait([sentinel, reader])
+            told = os.read(reader, 512) if reader in ready else b""
+            if sentinel in ready or signal.SIGTERM in told:
+                os.kill(worker, signal.SIGKILL)
+                status = os.waitpid(worker, 0)[1]
+            else:
+                status = _status_of(worker)
+        _end_descendants(worker)
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0:
+            _end_by(-code)
+        os._exit(code)
 
-        def end_group(*_: object) -> None:
-            with contextlib.suppress(OSError):  # nobody is left in it
-                os.killpg(worker, signal.SIGKILL)
+    def _status_of(worker: int) -> int | None:
+        """Returns the exit status of the worker if it has ended, and reaps other processes that have ended."""
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if child in (0, worker):
+                return status if child else None
 
-        def end_with_parent() -> None:
-            wait([sentinel])
-            end_group()
-
-        signal.signal(signal.SIGTERM, end_group)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        threading.Thread(target=end_with_parent, daemon=True).start()
-        code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-        end_group()
-        if code >= 0:
-            os._exit(code)
+    def _end_by(number: int) -> None:
+        """Ends this process by a signal."""
         with contextlib.suppress(OSError):  # SIGKILL has no handler
-            signal.signal(-code, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
-        os.kill(os.getpid(), -code)
-        os._exit(1)
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(os.getpid(), number)
+
+    def _end_descendants(worker: int) -> None:
+        """Kills all descendants of this process, those in other sessions too."""
+        if sys.platform != "linux":  # elsewhere they cannot all be found
+            _killed(-worker)
+            return
+        while [process for process in _descendants() if _killed(process)]:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(-1, 0)
+
+    def _descendants() -> list[int]:
+        """Returns the ids of all descendants of this process."""
+        parents: dict[int, int] = {}
+        for process in filter(str.isdecimal, os.listdir("/proc")):
+            with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
+                parents[int(process)] = int(file.read().rpartition(b")")[2].split()[1])
+        found = [os.getpid()]
+        for one in found:
+            found += [process for process, parent in parents.items() if parent == one]
+        return found[1:]
+
+    def _killed(process: int) -> bool:
+        """Returns whether a process, or a group, could be killed; those of other users cannot."""
+        try:
+            os.kill(process, signal.SIGKILL)
+        except OSError:
+            return False
+        return True
+
+    def _prctl(option: int, value: int) -> None:
+        """Sets an attribute of this process, which only Linux has."""
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from euphoria_agents.child_process import child_environment
+from euphoria_agents.child_process import check_homes, child_environment, homes
 from euphoria_agents.error_text import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
@@ -73,7 +73,14 @@ def _reach(address: str | None) -> None:
 
 def _call(ray: Any, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
     """Keeps up to `IN_FLIGHT` calls running until all are done."""
-    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(lambda item: work(item))  # Ray takes functions alone
+    host, ours = socket.gethostname(), homes()
+
+    def there(item: Item) -> Answer:
+        if socket.gethostname() == host:
+            check_homes(ours)
+        return work(item)
+
+    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(there)
     waiting = iter(items)
     pending = {remote.remote(item): item for item in islice(waiting, IN_FLIGHT)}
     try:
