@@ -249,7 +249,6 @@ def test_agents_of_your_own_play(tmp_path: Path) -> None:
     [
         ("--agents nobody", "no agent is called 'nobody'"),
         ("--agents my_agents:Raises", "the agent my_agents:Raises raised KeyError: 'gold' (my_agents.py, line 7)"),
-        ("--games 0", "games must"),
         ("--reward gold", "reward must be one of"),
         ("--processes 0", "processes must"),
         ("--out my_agents.py", "my_agents.py is not a folder"),
@@ -332,8 +331,7 @@ def test_damaged_data_are_refused(copy: Path) -> None:
         ({"environment": {"observations": 3}}, "those of another version"),
         ({"rules": {"players": 3}}, r"rules\.players: no such key"),
         ({"agents": []}, "agents: expected array of length >= 1"),
-        ({"games": 11}, "games must"),
-        ({"files": [{"name": "../a", "games": 10, "decisions": 1, "sha256": ""}]}, "files must"),
+        ({"files": [{"name": "../a", "games": 10, "decisions": 1, "sha256": ""}]}, r"files\[0\]\.name: expected str matching"),
     ],
 )
 def test_other_versions_are_refused(copy: Path, change: dict[str, Any], message: str) -> None:

@@ -10,7 +10,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,7 @@ import pytest
 
 from euphoria_agents import load, play_match
 from euphoria_agents.__main__ import main
-from euphoria_agents.files import (
-    LEFT_OVER,
-    LEFT_OVER_AFTER,
-    append_line,
-    atomic_write,
-    check_writable,
-    read_text,
-    write_figure,
-    write_whole,
-)
+from euphoria_agents.files import append_line, atomic_write, check_writable, read_text, write_figure, write_whole
 from euphoria_agents.speed.measure import write_report
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
@@ -128,38 +118,13 @@ with atomic_write(sys.argv[1]) as beside:
 """
 
 
-def beside(path: Path) -> list[Path]:
-    """The names beside a file."""
-    return [file for file in path.parent.iterdir() if file != path]
-
-
-def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_the_file_of_before(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_whole(path, "earlier")
     subprocess.run([sys.executable, "-c", KILLED, str(path)], env={**os.environ, "PYTHONPATH": PATHS})
-    (left,) = beside(path)
-    assert left.read_text() == "half" and path.read_text() == "earlier"
+    assert path.read_text() == "earlier"
     write_whole(path, "now")
-    assert beside(path) == [left], "its process may be one that cannot be seen here"
-    long_ago = time.time() - 120
-    os.utime(left, (long_ago, long_ago))
-    write_whole(tmp_path / "a", "another file")
-    write_whole(path, "now")
-    assert beside(path) == [tmp_path / "a"] and path.read_text() == "now"
-
-
-def test_files_of_living_writers_and_of_others_are_left_alone(tmp_path: Path) -> None:
-    path, long_ago = tmp_path / "a.json", time.time() - 2 * LEFT_OVER_AFTER
-    names = f".a.json.{os.getppid()}.x{LEFT_OVER}", f".a.json.notes.x{LEFT_OVER}", ".a.json.new", ".a.json.9999999.new"
-    others = [*map(tmp_path.joinpath, names), tmp_path / f".a.json.9999999.b{LEFT_OVER}"]
-    for other in others[:-1]:
-        other.write_text("theirs")
-    others[-1].symlink_to("nowhere")
-    for other in others:
-        os.utime(other, (long_ago, long_ago), follow_symlinks=False)
-    with atomic_write(path) as mine:
-        mine.write_text("mine")
-    assert sorted(beside(path)) == sorted(others)
+    assert path.read_text() == "now"
 
 
 # ------------------------------------------------------------------------------------------------------- links and devices

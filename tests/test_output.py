@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import os
@@ -32,21 +31,6 @@ class Loud:
         print("\\u00b1\\u4e2d\\udc80")
         return int(mask.argmax())
 """
-
-
-def test_every_console_prints_what_it_is_told() -> None:
-    """Markup is a language of `rich`: a path or an address could be taken for it."""
-    found = 0
-    for folder in ("agents", "scripts", "benchmarks"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Console", "TextColumn"):
-                    given = {one.arg: getattr(one.value, "value", None) for one in node.keywords}
-                    assert given.get("markup") is False or given.get("quiet"), f"{path}, line {node.lineno}"
-                    found += 1
-                if isinstance(node, ast.keyword) and node.arg == "markup":
-                    assert getattr(node.value, "value", None) is False, path
-    assert found > 20
 
 
 def test_a_bar_and_a_table_show_names_as_they_are() -> None:

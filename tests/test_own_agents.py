@@ -217,32 +217,23 @@ def test_in_environments_and_matches_by_spec_and_as_an_object(kind: str) -> None
     [
         (
             "nobody",
-            r"no agent is called 'nobody' \(.*\); allowed are random, .*, plugged\[:ARGUMENT\], .*, module:Name\[:ARGUMENT\]$",
+            r"no agent is called 'nobody'; allowed are random, .*, plugged\[:ARGUMENT\], .*, module:Name\[:ARGUMENT\]$",
         ),
-        ("own", r"no agent is called 'own' \(agents of your own are named module:Name, such as own:MyAgent, .*; allowed"),
-        ("my_agent.py", "such as my_agent:MyAgent, "),
-        ("/path/my_agent.py:Name", "such as my_agent:Name, "),
-        ("my_agent.MyAgent", "such as my_agent:MyAgent, "),
         ("", "no agent is called ''"),
         ("own:", "no agent is called 'own:'; allowed"),
-        ("own:First Second", "no agent is called"),
         ("no-module:First", "no agent is called"),
         ("missing:First", r"no agent is called 'missing:First' \(there is no module 'missing'\); allowed"),
-        ("own.sub:First", r"\(there is no module 'own.sub'\); allowed"),
         ("random:3", r"'random:3' \(it is written random\); allowed are random, "),
         ("mcts", r"it is written mcts:BUDGET\[:EVALUATOR\[:PATH\]\]"),
-        ("ppo:", r"it is written ppo\[:PATH\]"),
         (7, r"no agent is called 7 \(it is not a text\)"),
         ("own:Nobody", "^agent 'own:Nobody': module 'own' has no 'Nobody'$"),
         ("own:NUMBER", "^agent 'own:NUMBER': 'NUMBER' is 7, neither a class nor a factory: it cannot be called$"),
         ("own:Broken", "^agent 'own:Broken': 'Broken', called with nothing, failed: KeyError: 'no luck'$"),
         ("own:Quitter", "'Quitter', called with nothing, failed: SystemExit: 3$"),
         ("own:Nth:x", "^agent 'own:Nth:x': 'Nth', called with 'x', failed: ValueError: invalid literal"),
-        ("own:First:x", "called with 'x', failed: TypeError: "),
         ("own:Mute", "^agent 'own:Mute': 'Mute' makes <own.Mute object at .*>, which has no method `act`$"),
         ("torn:Bot", "^agent 'torn:Bot': module 'torn' cannot be imported: SyntaxError: "),
         ("needy:Bot", "^agent 'needy:Bot': module 'needy' cannot be imported: ModuleNotFoundError: No module named 'not_here'$"),
-        ("leaving:Bot", "module 'leaving' cannot be imported: SystemExit: 1$"),
         ("plugged", "^agent 'plugged' of the package 'plug-ins': 'Bot', called with nothing, failed: TypeError: "),
         ("gone", "^agent 'gone' of the package 'plug-ins': module 'not_there' cannot be imported: ModuleNotFoundError: "),
         ("renamed", "^agent 'renamed' of the package 'plug-ins': module 'plug' has no 'Nobody'$"),
@@ -252,7 +243,6 @@ def test_in_environments_and_matches_by_spec_and_as_an_object(kind: str) -> None
 def test_specs_that_cannot_be_loaded(spec: Any, message: str, tmp_path: Path, folder: Path) -> None:
     (folder / "torn.py").write_text("class Bot\n")
     (folder / "needy.py").write_text("import not_here\n")
-    (folder / "leaving.py").write_text("raise SystemExit(1)\n")
     points = {"plugged": "plug:Bot", "gone": "not_there:Bot", "renamed": "plug:Nobody", "fought": "plug:Bot"}
     install(tmp_path / "site", "plug-ins", points, plug="class Bot:\n    def __init__(self, text): pass\n")
     install(tmp_path / "site2", "other-plug-ins", {"fought": "plug:Bot"})

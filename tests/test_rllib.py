@@ -22,7 +22,7 @@ ray = pytest.importorskip("ray")
 
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from euphoria_agents.child_process import homes  # noqa: E402
+import euphoria_agents  # noqa: E402
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
 from euphoria_agents.matches.tournament import Journal, WorkUnit, play_unit, play_units, sources  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
@@ -88,11 +88,11 @@ def test_killed_workers_lose_nothing(cluster: Any, tmp_path: Path) -> None:
 
 
 def test_workers_run_the_code_of_their_parent(cluster: Any) -> None:
-    assert dict(on_ray(home_of, [0], cluster.address)) == {0: homes()}
+    assert dict(on_ray(home_of, [0], cluster.address)) == {0: euphoria_agents.__file__}
 
 
 def home_of(_: int) -> Any:
-    return homes()
+    return euphoria_agents.__file__
 
 
 def test_a_node_that_dies_loses_nothing(cluster: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 pytest.importorskip("rich")
 from rich.console import Console  # noqa: E402
 
+from euphoria_agents import progress  # noqa: E402
 from euphoria_agents.__main__ import main  # noqa: E402
 from euphoria_agents.commands.evaluate import match_report  # noqa: E402
 from euphoria_agents.progress import EVERY, Progress  # noqa: E402
@@ -54,31 +56,25 @@ def test_commands_print_whole_tables(command: str, columns: str | None, monkeypa
 # ------------------------------------------------------------------------------------------------------------- progress
 
 
-class Waiting:
-    """A clock that waits for nobody: each wait takes its time at once, and does something meanwhile."""
+def test_without_a_terminal_there_is_a_line_every_30_seconds(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    console, ended, now = Console(file=io.StringIO()), threading.Event(), [1000.0]
+    meanwhile = [lambda: None, lambda: bar.advance(100), lambda: bar.show(200, "going well")]
 
-    def __init__(self, *meanwhile: Any) -> None:
-        self.now, self.meanwhile, self.over = 1000.0, [*meanwhile], threading.Event()
-
-    def __call__(self) -> float:
-        return self.now
-
-    def wait(self, seconds: float) -> bool:
+    def wait(seconds: float) -> bool:
+        """Takes its time at once, and does something meanwhile."""
         assert seconds == EVERY
-        if not self.meanwhile:
-            self.over.set()
+        if not meanwhile:
+            ended.set()
             return True
-        self.now += seconds
-        self.meanwhile.pop(0)()
+        now[0] += seconds
+        meanwhile.pop(0)()
         return False
 
-
-def test_without_a_terminal_there_is_a_line_every_30_seconds(capsys: Any) -> None:
-    console = Console(file=io.StringIO())
-    waiting = Waiting(lambda: None, lambda: progress.advance(100), lambda: progress.show(200, "going well"))
-    progress = Progress(console, "playing", "games", 1000, waiting, waiting.wait)
-    with progress:
-        assert waiting.over.wait()
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    bar = Progress(console, "playing", "games", 1000)
+    monkeypatch.setattr(bar, "_over", SimpleNamespace(wait=wait, set=lambda: None))
+    with bar:
+        assert ended.wait()
     assert capsys.readouterr().err.splitlines() == [
         "playing: 0 of 1,000 games, 0:00:30",
         "playing: 100 of 1,000 games, 0:01:00",

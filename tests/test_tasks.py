@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,14 +18,11 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import NETWORKS, PARTNERS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
+from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
 from euphoria_agents.matches import tournament
-from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.network.checkpoint import read_checkpoint
-from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import load_untrusted
-from euphoria_env import Game, IllegalMove, Rules
+from euphoria_env import IllegalMove, Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.cards.recruits import RECRUITS
 
@@ -37,7 +32,6 @@ HERE = partial(in_processes, processes=1)
 
 OWN = """
 import time
-import numpy as np
 
 class First:
     def act(self, observation, mask, rng):
@@ -55,17 +49,13 @@ class Sleeps(First):
     def act(self, observation, mask, rng):
         time.sleep(3600)
 
-class Fades(First):  # plays at random once it has answered often
-    asked, nap = 0, 0.0
+class Naps(First):  # once it has answered often
+    asked = 0
     def act(self, observation, mask, rng):
         self.asked += 1
-        if self.asked < 3000:
-            return super().act(observation, mask, rng)
-        time.sleep(self.nap)
-        return int(np.random.choice(mask.nonzero()[0]))
-
-class Naps(Fades):
-    nap = 0.7
+        if self.asked > 1000:
+            time.sleep(3600)
+        return super().act(observation, mask, rng)
 
 class Duelist(First):
     needs_game = True
@@ -134,28 +124,22 @@ def test_every_opponent_ships_and_has_a_rating() -> None:
             assert max(task.anchors[:2]) < min(task.anchors[2:]), task.name
 
 
-def test_the_partners_are_eight_files_that_say_how_they_were_made() -> None:
-    assert len(PARTNERS) == len(set(PARTNERS.values())) == 8 and tuple(PARTNERS.values()) == TASKS["partners-v1"].opponents
-    for name, spec in PARTNERS.items():
-        path = checkpoint_path(spec.partition(":")[2])
-        assert path.name == f"partner-{name}.safetensors" and path.stat().st_size < 3e6 / 2
-        said = read_checkpoint(path)[0]["training"]
-        assert said["name"] == name and said["about"] and all(one.startswith("python ") for one in said["commands"])
-
-
-@pytest.mark.parametrize("opponent", OPPONENTS)
-def test_the_fingerprint_knows_every_opponent(opponent: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, other = fingerprint(SMALL), load("random" if opponent != "random" else "weights")
-    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: other if spec == opponent else load(spec))
-    assert fingerprint.__wrapped__(SMALL) != before
-
-
-def test_the_fingerprint_knows_rules_and_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fingerprint.__wrapped__(SMALL) == fingerprint(SMALL)
     for changed in ({"seed": 1}, {"judged": {"stars_to_win": 4}}, {"players": (2, 3)}, {"games": 2 * SMALL.games}):
         assert fingerprint(dataclasses.replace(SMALL, **changed)) != fingerprint(SMALL)  # type: ignore[arg-type]
-    monkeypatch.setattr(judging, "SEEDS", 5)
-    assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
+    with monkeypatch.context() as patched:
+        patched.setattr(judging, "SEEDS", 5)
+        assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
+    for opponent in OPPONENTS:
+        with monkeypatch.context() as patched:
+            patched.setattr(tournament, "player", partial(load_another, opponent))
+            assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
+
+
+def load_another(opponent: str, spec: str, limit: float | None = None) -> Agent:
+    """Loads an agent; in place of this opponent another one."""
+    return load(spec if spec != opponent else "weights" if spec == "random" else "random")
 
 
 def test_the_frozen_network_is_named_by_its_hash() -> None:
@@ -175,8 +159,9 @@ def test_equal_agents_get_equal_files_in_any_number_of_processes(tmp_path: Path)
     again = judge(SMALL, "weights", tmp_path / "two", partial(in_processes, processes=2), processes=2)
     assert files(tmp_path / "one") == files(tmp_path / "two")
     assert found == again == json.loads((tmp_path / "one" / RESULT).read_text())
-    assert sorted(files(tmp_path / "one")) == [GAMES, "plan.json", RESULT, ROW]
-    assert json.loads((tmp_path / "two" / TIMES).read_text())["processes"] == 2
+    assert sorted(files(tmp_path / "one")) == [GAMES, RESULT, ROW]
+    times = json.loads((tmp_path / "two" / TIMES).read_text())
+    assert times["processes"] == 2 and times["games"] == 4 * SMALL.games
 
 
 def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
@@ -223,33 +208,11 @@ def test_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
     assert files(tmp_path / "torn") == files(tmp_path / "whole")
 
 
-def test_the_duration_is_that_of_the_clock_over_all_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(judging.time, "perf_counter", lambda: now[0])
-
-    def run(work: Any, chunks: list[tournament.WorkUnit]) -> Iterator[Any]:
-        """Two processes: two games at a time, which take ten seconds."""
-        for k, chunk in enumerate(chunks):
-            now[0] += 10.0 * (k % 2 == 0)
-            yield chunk, dataclasses.replace(work(chunk), seconds=10.0)
-
-    def stop(games: int) -> None:
-        if now[0] == 30.0:
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        judge(SMALL, "weights", tmp_path, run, repeatable=False, progress=stop)
-    judge(SMALL, "weights", tmp_path, run, repeatable=False, processes=2)
-    times = json.loads((tmp_path / TIMES).read_text())
-    assert times["seconds"] == now[0] > 30.0 and times["processes"] == 2
-    assert "torch" in times["versions"] or importlib.util.find_spec("torch") is None
-
-
 def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     first = judge(SMALL, "weights", tmp_path, HERE)
     before = files(tmp_path)
     assert judge(SMALL, "weights", tmp_path, lambda *_: pytest.fail("played again")) == first  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="result.json is of another agent, name: choose another --out"):
+    with pytest.raises(ValueError, match="result.json is of another name, spec: choose another --out"):
         judge(SMALL, "random", tmp_path, HERE)
     assert files(tmp_path) == before
     with pytest.raises(ValueError, match="result.json is not a folder: choose another --out"):
@@ -285,16 +248,9 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("agent", "error", "message"),
-    [
-        ("Fades", ValueError, "Fades' plays differently when it is asked again: some games against .* ended otherwise"),
-        ("Naps", TooSlow, r"Naps took more than 0\.5 s for a decision"),
-    ],
-)
-def test_a_fault_that_shows_late_is_told(agent: str, error: type[Exception], message: str, own: str, tmp_path: Path) -> None:
-    with pytest.raises(error, match=message):
-        judge(dataclasses.replace(SMALL, seconds=0.5 if error is TooSlow else SMALL.seconds), f"{own}:{agent}", tmp_path, HERE)
+def test_a_decision_that_takes_too_long_later_is_told(own: str, tmp_path: Path) -> None:
+    with pytest.raises(TooSlow, match=r"Naps took more than 0\.5 s for a decision"):
+        judge(dataclasses.replace(SMALL, seconds=0.5), f"{own}:Naps", tmp_path, HERE)
     assert not (tmp_path / RESULT).exists()
 
 
@@ -304,18 +260,6 @@ def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> 
         "name": f"{own}:Moody", "spec": f"{own}:Moody", "files": found["agent"]["files"], "repeatable": False
     }  # fmt: skip
     assert list(found["agent"]["files"]) == [f"{own}.py"]
-
-
-def test_only_the_first_of_a_match_has_a_limit() -> None:
-    class Slow(Agent):
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
-            time.sleep(0.002)
-            return int(mask.argmax())
-
-    rules = Rules(num_players=2, max_turns=3)
-    assert play_match([load("random"), Slow()], 1, rules, limit=0.001).games == 1
-    with pytest.raises(TooSlow):
-        play_match([Slow(), load("random")], 1, rules, limit=0.001)
 
 
 def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -408,13 +352,10 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
         ("more", 1, "object contains unknown field more"),
         ("all.win_rate", 7.5, "all.win_rate: expected float <= 1.0"),
         ("all.wins", 3, "all.wins must"),
-        ("all.paired_interval", [0.9, 0.95], "all.paired_interval must"),
         ("all.interval", [-0.1, 0.6], r"all.interval\[0\]: expected float >= 0.0"),
-        ("all.rank_interval", [1.6, 1.7], "all.rank_interval must"),
         ("all.mean_rank", 1.4, "all.mean_rank must"),
         ("agent.name", " ", "name must"),
         ("training.decisions", 10**11, "training.decisions: expected int <= 21000000"),
-        ("all.mean_rank", 2.1, "all.mean_rank must"),
         ("opponents.greedy.games", 2000, "opponents.greedy.games must"),
         ("matches.1.against", "random", "matches must"),
         ("environment.fingerprint", None, "environment.fingerprint: expected str, got null"),
@@ -465,22 +406,6 @@ def test_the_results_of_the_project_fit_this_version() -> None:
     assert {result["task"] for result in results.values()} == set(TASKS)
 
 
-# ------------------------------------------------------------------------------------------------- results that were forged
-
-
-def test_a_journal_that_was_changed_is_found_out(tmp_path: Path) -> None:
-    interrupt("random", tmp_path, 6)
-    lines = [json.loads(line) for line in (tmp_path / UNFINISHED).read_text().splitlines()]
-    for line in lines:
-        for game in line["result"]["played"]:
-            game["winner"], game["ranks"] = 0, [1, 2]
-    (tmp_path / UNFINISHED).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(ValueError, match="some games against .* ended otherwise the second time"):
-        judge(SMALL, "random", tmp_path, HERE)
-    assert not (tmp_path / RESULT).exists() and not (tmp_path / UNFINISHED).exists()
-    judge(SMALL, "random", tmp_path, HERE)
-
-
 def test_a_result_can_be_checked(tmp_path: Path) -> None:
     found = judge(SMALL, "weights", tmp_path, HERE)
     path = tmp_path / RESULT
@@ -503,7 +428,7 @@ def test_a_folder_in_which_an_agent_failed_can_be_used_again(tmp_path: Path, own
     module.write_text(OWN + LATE)
     with pytest.raises(AgentFailed, match="raised ValueError: late"):
         judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
-    assert (tmp_path / "out" / "plan.json").exists() and not (tmp_path / "out" / RESULT).exists()
+    assert not (tmp_path / "out" / RESULT).exists()
     module.write_text(OWN + LATE.replace("2000", "10**9"))
     tournament._hashes_once.cache_clear()
     judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)

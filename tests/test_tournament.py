@@ -115,13 +115,9 @@ def test_paired_intervals_take_a_seed_as_one_observation() -> None:
     assert (found.wins, found.games) == (4, 8)
     first_seat_wins = score((seed, seat == 0, 1 + seat) for seed in range(20) for seat in range(2))
     assert first_seat_wins.win_error == 0 and first_seat_wins.interval == pytest.approx((0.352, 0.648), abs=1e-3)
-
-
-def test_one_seed_says_nothing() -> None:
-    found = score([(1, True, 1), (1, False, 2)])
-    assert math.isinf(found.win_error) and found.paired_interval == (0, 1)
-    assert found.to_dict()["paired_interval"] is found.to_dict()["rank_interval"] is None
-    assert score([]).games == 0
+    one_seed = score([(1, True, 1), (1, False, 2)])
+    assert math.isinf(one_seed.win_error) and one_seed.paired_interval == (0, 1) and score([]).games == 0
+    assert one_seed.to_dict()["paired_interval"] is one_seed.to_dict()["rank_interval"] is None
 
 
 # ------------------------------------------------------------------------------------------------------- schedules

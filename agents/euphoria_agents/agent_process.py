@@ -6,14 +6,12 @@ import contextlib
 import inspect
 import json
 import os
-import pickle
 import signal
-import socket
 import sys
-import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Sequence
-from multiprocessing.util import Finalize
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -21,14 +19,14 @@ import msgspec
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
-from euphoria_agents.child_process import end_process, start_process
+from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import print_everything
-from euphoria_agents.registry import check_allowed, load
-from euphoria_agents.validation import checked
+from euphoria_agents.registry import load
+from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.derived_seeds import generator_from
-from euphoria_env.json_reader import read_json, shown
+from euphoria_env.json_reader import shown
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -39,7 +37,7 @@ LONGEST = 500  # characters of an error's text
 ENDING_SECONDS = 60.0  # in which a process that closed its connection must end
 
 T = TypeVar("T")
-Move = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+ANSWER: Any = list[Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]] | str  # moves, or the text of anything else
 
 
 class AgentProcess(Agent):
@@ -59,7 +57,6 @@ class AgentProcess(Agent):
 
     Args:
         spec: as for `load`.
-        allowed: if given, only these specs and built-in ones without a path may be loaded, as by `load_untrusted`.
         first_seconds: the limit for making it, and for its first answer of each kind, before which it may compile.
         seconds: the limit for each further decision; on average in a batch that the agent answers itself. None: no limit.
         begun: called with this object before the agent is made, so that another thread may close it.
@@ -69,7 +66,7 @@ class AgentProcess(Agent):
         needs_game: that of the agent.
 
     Raises:
-        ValueError: the spec is wrong or not allowed, or the agent cannot be made; see `load`.
+        ValueError: the spec is wrong, or the agent cannot be made; see `load`.
         AgentFailed: making it ended its process; from each method: the agent raised an error, ended its process or gave no valid
             answer. The message is one line that names the agent, and the file and line of its code.
         TooSlow: it took too long, and was ended; a kind of `AgentFailed`.
@@ -78,27 +75,21 @@ class AgentProcess(Agent):
     def __init__(
         self,
         spec: str,
-        allowed: Collection[str] | None = None,
         first_seconds: float = FIRST_SECONDS,
         seconds: float | None = None,
         begun: Callable[[AgentProcess], None] = lambda _: None,
     ) -> None:
-        if allowed is not None:
-            check_allowed(spec, allowed)
         self.name = spec
         self._first_seconds, self._seconds = first_seconds, seconds
         self._answered: set[str] = set()  # kinds of questions
-        ours, theirs = socket.socketpair()
-        self._process = start_process(_serve, (theirs, spec))
-        theirs.close()
-        self.close = Finalize(self, _end, (self._process, ours), exitpriority=10)  # also when the program ends
-        self._connection, self._batches = ours, True
+        self._child = ChildProcess(_serve, spec)
+        self.close = self._child.end
         begun(self)
-        (reply,) = self._exchange("make", ())
-        made = self._checked(reply.answer, _Made | str)
+        made = self._ask("make", ())[0].answer
         if isinstance(made, str):
             self.close()
             raise ValueError(made)
+        made = self._proper(partial(checked, made, _Made))
         self.needs_game, self._batches = made.needs_game, made.batches
 
     def __enter__(self) -> AgentProcess:
@@ -112,80 +103,70 @@ class AgentProcess(Agent):
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent`."""
-        move: int = self._moves("act", rng, (observation, mask, rng, *[game] * self.needs_game))
-        return move
+        moves = self._moves("act", rng, (observation, mask, rng, *[game] * self.needs_game))
+        return moves[0] if isinstance(moves, list) and len(moves) == 1 else _Shown(moves)  # type: ignore[return-value]
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each of many games; see `Agent`. The limit of an agent without `act_batch` is for each of them."""
-        moves: np.ndarray = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
-        return moves
+        moves = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
+        return np.array(moves) if isinstance(moves, list) else _Shown(moves)  # type: ignore[return-value]
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
         """Explains a decision; see `Agent`. `euphoria_agents.agent.explained` checks the explanation."""
-        (reply,) = self._exchange("explain", (observation, mask, rng, game))
-        thoughts: Explanation = reply.answer
+        thoughts: Explanation = self._ask("explain", (observation, mask, rng, game))[0].answer
         return thoughts
 
-    def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> Any:
-        """Asks for moves; returns the text of an answer that is not a move, which the caller refuses."""
-        replies = self._exchange(kind, arguments, decisions)
-        answers = [self._checked(reply.answer, list[Move] | str) for reply in replies]
-        state = replies[-1].rng
-        rng.bit_generator.state = self._proper(lambda: generator_from(state)).bit_generator.state
-        if refused := [answer for answer in answers if isinstance(answer, str)]:
-            return _Shown(refused[0])
-        moves = [move for answer in answers for move in answer]
-        return np.array(moves) if kind == "act_batch" else moves[0] if len(moves) == 1 else _Shown(moves)
+    def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
+        """Asks for moves, and advances `rng`; returns the text of an answer that is no list of moves."""
+        replies = self._ask(kind, arguments, decisions)
+        answers = [self._proper(partial(checked, reply.answer, ANSWER)) for reply in replies]
+        rng.bit_generator.state = self._proper(partial(generator_from, replies[-1].rng)).bit_generator.state
+        refused = [answer for answer in answers if isinstance(answer, str)]
+        return refused[0] if refused else [move for answer in answers for move in answer]
 
-    def _exchange(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> list[_Reply]:
-        """Sends a question, and receives one reply, or one for each decision if the agent answers one at a time."""
-        if not self.close.still_active():
-            raise AgentFailed(f"the agent {self.name} {self._ending()}")
-        batched = kind != "act_batch" or self._batches
-        request, replies = pickle.dumps((kind, arguments), pickle.HIGHEST_PROTOCOL), []
-        for k in range(1 if batched else decisions):
-            first = kind not in self._answered
-            limit = self._first_seconds if first else self._seconds
-            deadline = None if limit is None else time.monotonic() + limit * (decisions if batched else 1)
-            try:
-                if k == 0:
-                    _send(self._connection, request, deadline)
-                answer = _receive(self._connection, deadline, MOST_BYTES)
-            except TimeoutError:
-                self.close()
-                purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
-                raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}") from None
-            except (EOFError, OSError, ValueError):  # the last if another thread has just closed it
-                raise AgentFailed(f"the agent {self.name} {self._ending()}") from None
-            except BaseException:  # an interrupt: the next question would get the answer to this one
-                self.close()
-                raise
-            reply = self._reply(answer)
-            if reply.failed is not None:
-                raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
-            self._answered.add(kind)
-            replies.append(reply)
-        return replies
+    def _ask(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> list[_Reply]:
+        """Sends a question, and returns its reply, or one for each decision if the agent answers one at a time."""
+        if kind != "act_batch" or self._batches:
+            return [self._exchange(kind, (kind, arguments), decisions)]
+        return [self._exchange(kind, None if k else (kind, arguments)) for k in range(decisions)]
 
-    def _reply(self, answer: bytes) -> _Reply:
-        reply: _Reply = self._checked(self._proper(lambda: read_json(answer.decode())), _Reply)
+    def _exchange(self, kind: str, request: Any, decisions: int = 1) -> _Reply:
+        """Sends a request if there is one, and receives a reply."""
+        if self._child.connection.closed:
+            raise AgentFailed(f"the agent {self.name} has been ended")
+        first = kind not in self._answered
+        limit = self._first_seconds if first else self._seconds
+        try:
+            if request is not None:
+                self._child.connection.send(request)
+            in_time = self._child.connection.poll(None if limit is None else limit * decisions)
+            answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
+        except (EOFError, OSError, ValueError):  # the last two if another thread has just closed it
+            raise AgentFailed(f"the agent {self.name} {self._end()}") from None
+        except BaseException:  # an interrupt: the next question would get the answer to this one
+            self.close()
+            raise
+        if not in_time:
+            self.close()
+            purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
+            raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}")
+        reply: _Reply = self._proper(partial(decoded, answer, _Reply))
+        if reply.failed is not None:
+            raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
+        self._answered.add(kind)
         return reply
 
-    def _ending(self) -> str:
+    def _end(self) -> str:
         """Ends the process, and returns how it ended."""
-        if not self.close.still_active():
+        if self._child.connection.closed:
             return "has been ended"
-        self._process.join(ENDING_SECONDS)
-        status = self._process.exitcode
+        status = self._child.exit_status(ENDING_SECONDS)
         self.close()
         if status is None:
             return "closed its connection"
         return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended its process with status {status}"
-
-    def _checked(self, value: Any, kind: Any) -> Any:
-        return self._proper(lambda: checked(value, kind))
 
     def _proper(self, read: Callable[[], T]) -> T:
         """Reads an answer; ends the process if the code of this module cannot have sent it."""
@@ -224,58 +205,11 @@ def printable(text: str, most: int = LONGEST) -> str:
     return " ".join(line.split()) + "..." * (len(text) > most)
 
 
-def _end(process: Any, connection: socket.socket) -> None:
-    end_process(process)
-    connection.close()
-
-
-# --------------------------------------------------------------------------------------------------------------- messages
-
-
-def _send(connection: socket.socket, data: bytes, deadline: float | None = None) -> None:
-    """Sends a message; raises a `TimeoutError` if it is not taken in time."""
-    connection.settimeout(_seconds_until(deadline))
-    connection.sendall(len(data).to_bytes(8, "little") + data)
-
-
-def _receive(connection: socket.socket, deadline: float | None = None, most: int = sys.maxsize) -> bytes:
-    """Receives a message.
-
-    Raises:
-        TimeoutError: it did not come in time.
-        EOFError: the connection was closed, or the message is longer than `most` bytes.
-    """
-    size = int.from_bytes(_receive_bytes(connection, 8, deadline), "little")
-    if size > most:
-        raise EOFError
-    return _receive_bytes(connection, size, deadline)
-
-
-def _receive_bytes(connection: socket.socket, size: int, deadline: float | None) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        connection.settimeout(_seconds_until(deadline))
-        part = connection.recv(min(1 << 20, size - len(data)))
-        if not part:
-            raise EOFError
-        data += part
-    return bytes(data)
-
-
-def _seconds_until(deadline: float | None) -> float | None:
-    if deadline is None:
-        return None
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
-
-
 # ------------------------------------------------------------------------------------------------- in the agent's process
 
 
-def _serve(connection: socket.socket, spec: str) -> None:
-    """Makes the agent, and answers questions until the connection is closed."""
+def _serve(connection: Connection, spec: str) -> None:
+    """Answers questions until the connection is closed."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     print_everything()  # before the output becomes another file, in which it could not seek
     os.dup2(2, 1)  # output of this process would mix with the results of the program
@@ -284,18 +218,18 @@ def _serve(connection: socket.socket, spec: str) -> None:
     agent = None
     while True:
         try:
-            kind, arguments = pickle.loads(_receive(connection))
+            kind, arguments = connection.recv()
         except EOFError:
             return
         try:
             if kind == "make":
-                agent, answer = _make(spec)
-                _send(connection, _json({"answer": answer}))
+                agent, properties = _make(spec)
+                connection.send_bytes(_json({"answer": properties}))
                 continue
             for answer in _answers(agent, kind, arguments):
-                _send(connection, _json({"answer": answer, "rng": arguments[2].bit_generator.state}))
+                connection.send_bytes(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))
         except BaseException as error:  # also one that is no `Exception`: it must not end the loop
-            _send(connection, _json({"failed": _described(error, agent, kind)}))
+            connection.send_bytes(_json({"failed": _described(error, agent, kind)}))
 
 
 def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
@@ -308,13 +242,12 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    """Asks the agent; yields its answers as JSON values: moves as a list, anything else as text."""
+    """Asks the agent; yields its answers as values of JSON: moves as a list, anything else as text."""
     if kind == "explain":
         yield explained(agent, *arguments)
     elif kind == "act_batch" and not answers_batches(agent):
-        observations, masks, rng = arguments
-        for observation, mask in zip(observations, masks, strict=True):
-            yield from _answers(agent, "act", (observation, mask, rng))
+        for observation, mask in zip(*arguments[:2], strict=True):
+            yield from _answers(agent, "act", (observation, mask, arguments[2]))
     else:
         answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
         moves = np.asarray(answers)

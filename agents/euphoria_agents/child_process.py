@@ -1,7 +1,7 @@
-"""Starts processes that run the same code as their parent, and end with it, together with all their descendants.
+"""Starts processes that end with their parent.
 
 Where processes can fork, the new process becomes a guard: it forks a worker and waits. When the worker or the parent has ended,
-the guard ends the worker with all its descendants, and then itself.
+the guard ends the worker with all its descendants, on Linux also those in other sessions, and then itself.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import wait
 from typing import Any, NoReturn
 
 import euphoria_agents
@@ -32,37 +31,46 @@ SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
 _starting = threading.Lock()
 
 
-def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
-    """Starts a process that calls `work`. It ends with this process, ignores interrupts, and may start processes itself.
+class ChildProcess:
+    """A process and the connection to it. It ends with this process, ignores interrupts, and may start processes itself.
 
-    Raises:
-        RuntimeError: it imports another copy of this project, or has ended already.
+    Args:
+        work: called in the process as `work(connection, *arguments)`.
+        arguments: objects that can be pickled, as can `work`.
+
+    Attributes:
+        connection: to the process; it is closed when the process ends.
     """
-    ours, theirs = CONTEXT.Pipe(duplex=False)
-    with _starting, _inheritance() as before:
-        process: BaseProcess = CONTEXT.Process(target=_run, args=(before, theirs, homes(), work, arguments), daemon=True)
-        process.start()
-    theirs.close()
-    try:
-        check_homes(ours.recv())
-    except BaseException as error:
-        end_process(process)
-        if isinstance(error, EOFError):
-            raise RuntimeError("a process ended before it began to work") from None
-        raise
-    finally:
-        ours.close()
-    return process
 
+    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
+        self.connection, theirs = CONTEXT.Pipe()
+        with _starting, _inheritance() as before:
+            self._process = CONTEXT.Process(target=_run, args=(before, homes(), work, theirs, *arguments), daemon=True)
+            self._process.start()
+        theirs.close()  # so that the end of the process closes the connection
+        self._ending = threading.Lock()
 
-def end_process(process: BaseProcess) -> None:
-    """Ends a process with all its descendants, and closes it."""
-    if FORKSERVER:
-        process.terminate()  # the guard ends the others first
-    else:
-        process.kill()
-    process.join()
-    process.close()
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended."""
+        return self.connection.closed or self.exit_status(0) is not None
+
+    def exit_status(self, seconds: float) -> int | None:
+        """Waits for the end of the process; returns its exit status, negative for a signal, or None if it has not ended."""
+        status: int | None = None
+        with contextlib.suppress(ValueError):  # another thread has just ended it
+            self._process.join(seconds)
+            status = self._process.exitcode
+        return status
+
+    def end(self) -> None:
+        """Ends the process with all its descendants; another thread that waits for an answer gets an `EOFError` or `OSError`."""
+        with self._ending:
+            if not self.connection.closed:
+                self._process.terminate()  # the guard ends the others first
+                self._process.join()
+                self._process.close()
+                self.connection.close()
 
 
 def child_environment() -> dict[str, str]:
@@ -128,32 +136,19 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _run(
-    environment: Mapping[str, str | None],
-    starter: Connection,
-    home: tuple[str | None, str | None],
-    work: Callable[..., None],
-    arguments: tuple[Any, ...],
+    environment: Mapping[str, str | None], home: tuple[str | None, str | None], work: Callable[..., None], *arguments: Any
 ) -> None:
     """Does the work in the new process, with the environment of its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     multiprocessing.current_process().daemon = False  # daemons may have no children
     _set_variables(environment)
-    _end_with_parent()
-    starter.send(homes())
-    starter.close()
-    if home == homes():
-        work(*arguments)
-
-
-def _end_with_parent() -> None:
-    """Makes this process and all its descendants end when its parent ends."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-    if sys.platform != "win32":
-        _fork_with_guard(parent.sentinel)
-    else:
+    parent: Any = multiprocessing.parent_process()
+    if sys.platform == "win32":
         threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+    else:
+        _fork_with_guard(parent.sentinel)
+    check_homes(home)
+    work(*arguments)
 
 
 # ------------------------------------------------------------------------------------------------------------- the guard

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import os
+import secrets
 import stat
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LEFT_OVER_AFTER = 60.0  # seconds without a change; a writer on another machine may share the folder
-LEFT_OVER = ".euphoria-new"  # the suffix of unfinished files
 MOST_READ = 2**26  # bytes
 
 
@@ -33,7 +29,7 @@ def check_writable(path: str | Path) -> None:
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """Yields a new file to write to, which finally replaces the file of this path; makes missing folders.
 
-    A link stays, and the file it leads to is replaced; the new file has the mode and, where possible, the owner of the old one.
+    A link stays, and the file it leads to is replaced; the new file has the mode of the old one.
 
     Raises:
         OSError: it cannot be written; names the file, which is left as it was.
@@ -41,16 +37,15 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     with _named(path):
         target = _destination(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_left_over(target)
-        opened, name = tempfile.mkstemp(LEFT_OVER, f".{target.name}.{os.getpid()}.", target.parent)
-        os.close(opened)
-        beside = Path(name)
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.new")
+        beside.touch(exist_ok=False)
         try:
             yield beside
             with beside.open("rb+") as written:
                 os.fsync(written.fileno())  # the content must be on the disk before the name
             target = _destination(path)  # it may have become something else meanwhile
-            _take_over(beside, target)
+            with contextlib.suppress(FileNotFoundError):
+                beside.chmod(stat.S_IMODE(target.stat().st_mode))
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
@@ -77,49 +72,6 @@ def _destination(path: str | Path) -> Path:
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return target
-
-
-def _take_over(new: Path, old: Path) -> None:
-    """Gives a new file the mode and the owner of the old one; otherwise the mode that new files have."""
-    try:
-        known = old.stat()
-    except FileNotFoundError:
-        new.chmod(0o666 & ~_umask())
-        return
-    if hasattr(os, "chown"):
-        with contextlib.suppress(PermissionError):
-            os.chown(new, known.st_uid, known.st_gid)
-    new.chmod(stat.S_IMODE(known.st_mode))
-
-
-def _remove_left_over(path: Path) -> None:
-    """Removes the unfinished files that killed writers of this file left."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*{LEFT_OVER}"):
-        with contextlib.suppress(OSError):
-            found = left.lstat()
-            ours = stat.S_ISREG(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
-            if ours and time.time() - found.st_mtime > LEFT_OVER_AFTER and _has_ended(left.suffixes[-3][1:]):
-                left.unlink()
-
-
-def _has_ended(process: str) -> bool:
-    """Returns whether a process is known to have ended."""
-    if not process.isdecimal() or os.name == "nt":  # Windows has no harmless signal
-        return False
-    try:
-        os.kill(int(process), 0)
-    except PermissionError:  # it exists, for another user
-        return False
-    except (ProcessLookupError, OverflowError):
-        return True
-    return False
-
-
-def _umask() -> int:
-    """Returns the permissions that new files do not get; they can only be read by setting them."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:

@@ -6,7 +6,6 @@ import datetime
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -24,32 +23,21 @@ class Progress:
         name: of the job.
         unit: of what is counted.
         total: how much there is to do; None: unknown.
-        clock: returns the seconds.
-        wait: waits that many seconds for the end of the job, and returns whether it came; None: by the clock on the wall.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        name: str,
-        unit: str,
-        total: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        wait: Callable[[float], bool] | None = None,
-    ) -> None:
+    def __init__(self, console: Console, name: str, unit: str, total: int | None = None) -> None:
         self.console, self.total = console, total
-        self._name, self._unit, self._clock = name, unit, clock
+        self._name, self._unit = name, unit
         self._done, self._note = 0, ""
         self._base: tuple[float, int] | None = None  # time and amount of the first report: earlier work may be in it
         self._over = threading.Event()
-        self._wait = wait or self._over.wait
         told = TextColumn("{task.fields[told]}", markup=False)
         columns = TextColumn(name, markup=False), BarColumn(20), told, TimeElapsedColumn(), TimeRemainingColumn()
         self._bar = Bar(*columns, console=console, transient=True) if console.is_terminal and not console.quiet else None
         self._task = self._bar.add_task(name, total=total, told="") if self._bar else None
 
     def __enter__(self) -> Progress:
-        self._start = self._clock()
+        self._start = time.monotonic()
         if self._bar:
             self._bar.start()
         elif not self.console.quiet:
@@ -68,13 +56,13 @@ class Progress:
     def show(self, done: int, note: str = "") -> None:
         """Sets the amount that is done, and the note after it."""
         self._done, self._note = done, note or self._note
-        self._base = self._base or (self._clock(), done)
+        self._base = self._base or (time.monotonic(), done)
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, total=self.total, told=self._amount())
 
     def line(self) -> str:
         """Returns the state of the job in a line."""
-        now = self._clock()
+        now = time.monotonic()
         parts = [self._amount(), _duration(now - self._start)]
         if self._base and self.total and self._base[1] < self._done < self.total:
             begun, before = self._base
@@ -86,7 +74,7 @@ class Progress:
         return f"{self._done:,}{of} {self._unit}" + (f" ({self._note})" if self._note else "")
 
     def _print_lines(self) -> None:
-        while not self._wait(EVERY):
+        while not self._over.wait(EVERY):
             print(self.line(), file=sys.stderr, flush=True)
 
 

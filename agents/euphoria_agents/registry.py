@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 GROUP = "euphoria_agents"  # of the entry points
 OWN_FORM = "module:Name[:ARGUMENT]"
-OWN_FILE = re.compile(r"(?:.*[/\\])?([^/\\:]+)\.py(?::(\w+))?")  # a file in place of a module
-OWN_HINT = "agents of your own are named module:Name, such as {}, with the module in the working folder or installed"
 
 
 class Builtin(NamedTuple):
@@ -75,10 +73,11 @@ def load(spec: str) -> Agent:
             imported or made, or has no `act`; the message names the fault.
     """
     found = _find(spec)
-    if found.builtin:
-        made: Agent = _call(getattr(importlib.import_module(found.module), found.name), found.argument)
-        return made
-    return _make(found, _import(found))
+    if not found.builtin:
+        return _make(found, _import(found))
+    factory = getattr(importlib.import_module(found.module), found.name)
+    agent: Agent = factory(found.argument) if found.argument else factory()
+    return agent
 
 
 def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
@@ -121,14 +120,10 @@ def files_of(spec: str) -> dict[str, Path]:
     if found.builtin:
         return files
     folders, file = _home(found)
-    if folders:
-        inside = ((Path(folder), path) for folder in folders for path in sorted(Path(folder).rglob("*")))
-        return files | {
-            path.relative_to(folder.parent).as_posix(): path
-            for folder, path in inside
-            if path.is_file() and "__pycache__" not in path.parts
-        }
-    return files | ({Path(file).name: Path(file)} if file else {})
+    for folder in map(Path, folders):
+        inside = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+        files |= {path.relative_to(folder.parent).as_posix(): path for path in inside}
+    return files | ({Path(file).name: Path(file)} if file and not folders else {})
 
 
 def file_hashes(spec: str) -> dict[str, str]:
@@ -204,20 +199,8 @@ def _path_in(spec: str) -> str:
 
 
 def _unknown(spec: Any, why: str = "") -> ValueError:
-    reason, hint = (f" ({text})" if text else "" for text in (why, _own_hint(spec)))
-    return ValueError(f"no agent is called {spec!r}{reason}{hint}; allowed are {', '.join(specs())}")
-
-
-def _own_hint(spec: Any) -> str:
-    """Returns a hint on how to name an agent of your own, if the spec is a file, a module alone, or module.Name."""
-    if not isinstance(spec, str) or spec.partition(":")[0] in BUILTIN:
-        return ""
-    if file := OWN_FILE.fullmatch(spec):
-        return OWN_HINT.format(f"{file[1]}:{file[2] or 'MyAgent'}")
-    if not all(part.isidentifier() for part in spec.split(".")):
-        return ""
-    module, _, name = spec.rpartition(".")
-    return OWN_HINT.format(f"{module}:{name}" if module else f"{name}:MyAgent")
+    reason = f" ({why})" if why else ""
+    return ValueError(f"no agent is called {spec!r}{reason}; allowed are {', '.join(specs())}")
 
 
 # -------------------------------------------------------------------------------------------------- agents from elsewhere
@@ -234,14 +217,10 @@ def _home(found: _Found) -> tuple[list[str], str | None]:
     """Returns the folders of the package, or the file of the module, that a spec names."""
     _search_working_folder()
     name = found.module.partition(".")[0]
-    if name in sys.modules:
-        top: Any = sys.modules[name]
-        return list(getattr(top, "__path__", [])), getattr(top, "__file__", None)
     spec = importlib.util.find_spec(name)
     if spec is None:
-        raise (
-            found.wrong(f"there is no module {name!r}") if found.plugin else _unknown(found.spec, f"there is no module {name!r}")
-        )
+        why = f"there is no module {name!r}"
+        raise found.wrong(why) if found.plugin else _unknown(found.spec, why)
     return list(spec.submodule_search_locations or []), spec.origin
 
 
@@ -267,16 +246,13 @@ def _import(found: _Found) -> Callable[..., Any]:
 
 def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
     """Returns the agent that a factory makes, if it can play."""
+    arguments = [found.argument] if found.argument else []
     try:
-        made = _call(factory, found.argument)
+        made = factory(*arguments)
     except (Exception, SystemExit) as error:
-        called = f"with {found.argument!r}" if found.argument else "with nothing"
+        called = f"with {found.argument!r}" if arguments else "with nothing"
         raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
     if not callable(getattr(made, "act", None)):
         raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
     agent: Agent = made  # or a `Player`, which suffices
     return agent
-
-
-def _call(factory: Callable[..., Any], argument: str) -> Any:
-    return factory(argument) if argument else factory()

@@ -35,8 +35,6 @@ def become_a_parent() -> None:
     tracker._fd = tracker._pid = None
     server: Any = forkserver._forkserver
     server._forkserver_pid = server._forkserver_alive_fd = server._forkserver_address = None
-    server: Any = forkserver._forkserver
-    server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
 
 
 def _tell(work: Callable[[], Any], connection: multiprocessing.connection.Connection) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -18,10 +17,10 @@ import numpy as np
 
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
-from euphoria_agents.matches.journal import Run, pin_plan
 from euphoria_agents.matches.match import MatchResult, score
+from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
 from euphoria_agents.registry import file_hashes
 from euphoria_env.json_reader import Json
@@ -31,10 +30,8 @@ SEEDS = 10  # in a unit, whoever is judged: the deals depend on it
 CERTAIN = 1e-4  # the uncertainty of the opponents' ratings, which games do not change
 JUDGED = ""  # its name among the rated; no agent is called so
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
-PLAN = "plan.json"  # see `pin_plan`
 
 Results = Mapping[WorkUnit, MatchResult]
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -86,21 +83,10 @@ def check_repeatable(task: Task, spec: str) -> None:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
         moves = " and ".join(repr(move.split(" | ")[0]) for move in (one, other))
-        raise _unrepeatable(spec, f"{moves} in decision {line - 1} of the same game")  # the first line is the heading
-
-
-def _unrepeatable(spec: str, how: str) -> ValueError:
-    return ValueError(
-        f"agent {spec!r} plays differently when it is asked again: {how}; with --unrepeatable, and another --out, it is judged "
-        "all the same, and the result records it"
-    )
-
-
-def audit_sample(found: Json, units: Sequence[WorkUnit], entropy: bytes = b"") -> list[WorkUnit]:
-    """Draws units to play again, by the hash of the result, so that nobody chooses them; with entropy nobody can predict them."""
-    digest = hashlib.sha256(json.dumps(found, sort_keys=True).encode() + entropy).digest()
-    rng = np.random.default_rng(int.from_bytes(digest, "little"))
-    return [units[k] for k in rng.choice(len(units), min(REPLAYED, len(units)), replace=False)]
+        raise ValueError(
+            f"agent {spec!r} plays differently when it is asked again: {moves} in decision {line - 1} of the same game; with "
+            "--unrepeatable, and another --out, it is judged all the same, and the result records it"
+        )  # the first line is the heading
 
 
 @players_ended()
@@ -122,7 +108,8 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
             raise ValueError(f"{path} cannot be checked: {reason}")
     pairs = zip(found["matches"], matches, strict=True)
     claimed = {unit: ended for one, match in pairs for unit, ended in zip(match.units, one["chunks"], strict=True)}
-    chosen = audit_sample(found, list(claimed), os.urandom(16))
+    rng = np.random.default_rng(int.from_bytes(os.urandom(16)))  # nobody can predict the sample
+    chosen = [list(claimed)[k] for k in rng.choice(len(claimed), min(REPLAYED, len(claimed)), replace=False)]
     for unit, result in run(partial(play_unit, limit=task.seconds), chosen):
         if _ended(result) != claimed[unit]:
             raise ValueError(f"{path}: chunk {unit.number} against {unit.lineup[1]} did not end as it says")
@@ -142,7 +129,7 @@ def judge(
     run: Run[WorkUnit, MatchResult],
     name: str = "",
     repeatable: bool = True,
-    progress: Progress | None = None,
+    progress: Callable[[int], None] | None = None,
     processes: int | None = 1,
 ) -> Json:
     """Judges an agent, writes result.json, row.md, games.jsonl and times.json, and returns the result (docs/benchmark.md).
@@ -162,94 +149,45 @@ def judge(
         AgentFailed, IllegalMove: the agent failed, or took longer than the task allows (`TooSlow`).
     """
     check_name(name or spec)
-    asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
-    plan = asked | {"version of code or files": sources([spec, *task.opponents])}
-    found = _judged(task, asked, folder / RESULT)
-    if found is not None:
-        pin_plan(folder, plan)
-    else:
-        if repeatable:
-            check_repeatable(task, spec)
-        pin_plan(folder, asked)  # until there is a result the version may change: an agent that failed can be corrected
-        _write_json(folder / PLAN, plan)
-        found = _play_and_write(task, asked, folder, run, progress, processes)
-    (folder / UNFINISHED).unlink(missing_ok=True)
-    return found
-
-
-def _play_and_write(
-    task: Task,
-    asked: Mapping[str, Any],
-    folder: Path,
-    run: Run[WorkUnit, MatchResult],
-    progress: Progress | None,
-    processes: int | None,
-) -> Json:
-    """Plays what is missing, and writes all files of the result."""
-    began, journal = time.perf_counter() - _seconds_before(folder / TIMES), Journal(folder / UNFINISHED)
-
-    def report(games: int) -> None:
-        _write_json(folder / TIMES, {"seconds": round(time.perf_counter() - began, 3)})
-        if progress:
-            progress(games)
-
-    matches = matches_of(task, asked["agent"])
-    played = play_units([unit for match in matches for unit in match.units], journal, run, report, task.seconds)
-    found = _result(task, asked, matches, played)
-    if asked["repeatable"]:
-        _replay(task, found, played, journal, run)
-    times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
-    write_whole(folder / GAMES, "".join(_lines(matches, played)))
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder: choose another --out")
+    agent = {"name": name or spec, "spec": spec, "files": file_hashes(spec), "repeatable": repeatable}
+    about = {"environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)}, "agent": agent}
+    if (folder / RESULT).exists():
+        return _result_in(folder, task, about)
+    if repeatable:
+        check_repeatable(task, spec)
+    began, matches = time.perf_counter(), matches_of(task, spec)
+    units = [unit for match in matches for unit in match.units]
+    played = play_units(units, Journal(folder / UNFINISHED), run, progress, task.seconds)
+    found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
+    write_whole(folder / GAMES, "".join(_game_lines(match, played) for match in matches))
     write_whole(folder / ROW, row(found) + "\n")
-    about = {
-        "games": sum(result.games for result in played.values()),
+    times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
+    effort = {
+        "games": sum(unit.games for unit in units),
         "seconds": round(time.perf_counter() - began, 3),
         "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
         "processes": processes,
         "machine": machine(),
         "versions": versions(),
     }
-    _write_json(folder / TIMES, about)
-    _write_json(folder / RESULT, found)
+    for file, content in ((TIMES, effort), (RESULT, found)):
+        write_whole(folder / file, json.dumps(content, indent=1) + "\n")
+    (folder / UNFINISHED).unlink(missing_ok=True)
     return found
 
 
-def _write_json(path: Path, value: Json) -> None:
-    write_whole(path, json.dumps(value, indent=1) + "\n")
-
-
-def _seconds_before(path: Path) -> float:
-    """Returns the seconds that an interrupted judging had taken."""
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        return max(0.0, float(json.loads(read_text(path))["seconds"]))
-    return 0.0
-
-
-def _replay(task: Task, found: Json, played: Results, journal: Journal, run: Run[WorkUnit, MatchResult]) -> None:
-    """Plays a sample of the units again, also those of the journal: an agent may change with time, and a file by hand.
-
-    Raises:
-        ValueError: one ended otherwise; the journal is removed.
-    """
-    for unit, result in run(partial(play_unit, limit=task.seconds), audit_sample(found, list(played))):
-        if result.played != played[unit].played:
-            if journal.file is not None:
-                journal.file.unlink(missing_ok=True)
-            raise _unrepeatable(unit.lineup[0], f"some games against {unit.lineup[1]} ended otherwise the second time")
-
-
-def _judged(task: Task, asked: Mapping[str, Any], path: Path) -> Json | None:
-    """Returns the result that the folder has; None if it has none.
+def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json:
+    """Returns the result that a folder has.
 
     Raises:
         ValueError: it is damaged, or that of something else than is asked.
     """
-    if not path.exists():
-        return None
-    found = read_result(path, task)
-    there = {"agent": found["agent"]["spec"], **found["agent"]}
-    if other := [key for key in ("agent", "name", "repeatable") if there[key] != asked[key]]:
-        raise ValueError(f"{path} is of another {', '.join(other)}: choose another --out")
+    found = read_result(folder / RESULT, task)
+    pairs = [(key, value, found[part][key]) for part in about for key, value in about[part].items() if key != "version"]
+    if other := [key for key, value, there in pairs if value != there]:
+        raise ValueError(f"{folder / RESULT} is of another {', '.join(other)}: choose another --out")
     return found
 
 
@@ -273,24 +211,14 @@ def row(result: Mapping[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _result(task: Task, asked: Mapping[str, Any], matches: Sequence[Match], played: Results) -> Json:
-    """Returns the result: the agent, and its scores in each match, against each kind of opponents and in all, and its rating."""
+def _scores(task: Task, matches: Sequence[Match], played: Results) -> dict[str, Any]:
+    """Returns the scores of the agent in each match, against each kind of opponents and in all, and its rating."""
     results = {match: match.result(played) for match in matches}
 
     def pooled(some: Iterable[MatchResult]) -> dict[str, Any]:
         return score((game.seed, game.winner == 0, game.ranks[0]) for result in some for game in result.played).to_dict()
 
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "task": task.name,
-        "environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)},
-        "agent": {
-            "name": asked["name"],
-            "spec": asked["agent"],
-            "files": file_hashes(asked["agent"]),
-            "repeatable": asked["repeatable"],
-        },
         "matches": [
             {"players": match.players, "against": match.against, "truncated": result.truncated}
             | result.scores[0].to_dict()
@@ -319,8 +247,7 @@ def _rating(task: Task, results: Mapping[Match, MatchResult]) -> dict[str, float
     return {"mu": round(mu, 6), "sigma": round(sigma, 6)}
 
 
-def _lines(matches: Iterable[Match], played: Results) -> Iterator[str]:
-    """Yields every game as a line of JSON."""
-    for match in matches:
-        for game in match.result(played).played:
-            yield json.dumps({"players": match.players, "against": match.against, **asdict(game)}) + "\n"
+def _game_lines(match: Match, played: Results) -> str:
+    """Returns every game of a match as a line of JSON."""
+    about = {"players": match.players, "against": match.against}
+    return "".join(json.dumps(about | asdict(game)) + "\n" for game in match.result(played).played)

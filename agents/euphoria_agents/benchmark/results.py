@@ -19,7 +19,6 @@ ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
 Count = Annotated[int, Meta(ge=0, le=10**12)]
 Rate = Annotated[float, Meta(ge=0, le=1)]
-Rank = Annotated[float, Meta(ge=-(10**12), le=10**12)]
 
 
 class _Score(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -29,7 +28,7 @@ class _Score(Struct, forbid_unknown_fields=True, kw_only=True):
     interval: tuple[Rate, Rate]
     paired_interval: tuple[Rate, Rate]
     mean_rank: Annotated[float, Meta(ge=1, le=6)]
-    rank_interval: tuple[Rank, Rank]
+    rank_interval: tuple[float, float]
 
 
 class _Match(_Score, kw_only=True):
@@ -140,17 +139,11 @@ def _check(result: _Result, task: Task) -> None:
 
 
 def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
-    """Checks the sums and means of some matches, and the intervals around them."""
+    """Checks the sums and means of some matches."""
     _same(f"{key}.games", score.games, sum(match.games for match in matches))
     _same(f"{key}.wins", score.wins, sum(match.wins for match in matches))
     _near(f"{key}.win_rate", score.win_rate, score.wins / score.games)
     _near(f"{key}.mean_rank", score.mean_rank, sum(match.games * match.mean_rank for match in matches) / score.games)
-    if score.mean_rank > max(match.players for match in matches):
-        raise ValueError(f"{key}.mean_rank must be at most the number of players")
-    for name, middle in (("interval", score.win_rate), ("paired_interval", score.win_rate), ("rank_interval", score.mean_rank)):
-        low, high = getattr(score, name)
-        if not low - ROUNDED <= middle <= high + ROUNDED:
-            raise ValueError(f"{key}.{name} must be a lower and an upper end, around {middle}")
 
 
 def _same(key: str, value: Any, expected: Any) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.data.parquet import SCALARS, Columns, count_rows, sha256, write_part
-from euphoria_agents.files import write_whole
+from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, count_rows, sha256, write_part
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.machine import versions
-from euphoria_agents.matches.journal import Run, pin_plan, resume_work
+from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.matches.tournament import check_counts, player, sources
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
@@ -60,12 +60,12 @@ class DatasetPart:
     @property
     def name(self) -> str:
         """The name of the file."""
-        return part_name(self.number)
+        return f"part-{self.number:05}.parquet"
 
-
-def part_name(number: int) -> str:
-    """Returns the name of the file of a part."""
-    return f"part-{number:05}.parquet"
+    @property
+    def specs(self) -> list[str]:
+        """The agents, each once."""
+        return list(dict.fromkeys(self.agents))
 
 
 def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[DatasetPart]:
@@ -111,12 +111,7 @@ def play_part(part: DatasetPart) -> bytes:
     tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
     while tables.play_round(generators):
         pass
-    return write_part(tables.columns(), specs_of(part))
-
-
-def specs_of(part: DatasetPart) -> list[str]:
-    """Returns the agents of a part, each once."""
-    return list(dict.fromkeys(part.agents))
+    return write_part(tables.columns(), part.specs)
 
 
 class PartGames(AgentGames):
@@ -133,18 +128,15 @@ class PartGames(AgentGames):
         self.moves = np.zeros(part.games, np.int64)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
-        specs = specs_of(part)
-        self._agents = [player(spec) for spec in specs]
-        self._seated = np.array([specs.index(spec) for spec in part.agents])[seated]
+        self._agents = [player(spec) for spec in part.specs]
+        self._seated = np.array([part.specs.index(spec) for spec in part.agents])[seated]
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
         self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # the final observations of all seats
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
-        self._seen: list[CSR] = []
-        self._values: list[np.ndarray] = []
-        self._legal: list[CSR] = []
+        self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # of each round
 
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
@@ -156,11 +148,9 @@ class PartGames(AgentGames):
         games, batch = np.flatnonzero(self._active), self.batch
         self._make_room(len(games))
         self._decisions.add(games)
-        observed = batch.observation[games]
-        active = observed != 0
-        self._seen.append(_lists(active))
-        self._values.append(observed[active])
-        self._legal.append(_lists(batch.mask[games]))
+        observed = _active(batch.observation[games])
+        for name, lists in zip(self._lists, (*observed, _active(batch.mask[games])[0]), strict=True):
+            self._lists[name].append(lists)
         self._moves.append(self.moves[games])
         batch.step(self.moves, self._active)
         self._decisions.credit()
@@ -183,7 +173,7 @@ class PartGames(AgentGames):
         found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
         game, seat = found["game"], found["seat"]
         begins, last = np.searchsorted(game, self._all), found["following"] == ENDED
-        shown = np.where(last[:, None], self._ends[game, seat], 0)
+        ends = _active(np.where(last[:, None], self._ends[game, seat], 0))
         scalars = {
             "game": game + self._first,
             "index": np.arange(size) - begins[game],
@@ -197,22 +187,18 @@ class PartGames(AgentGames):
             "truncated": last & self._truncated[game],
             "rank": self._ranks[game, seat],
         }
-        seen, values = join_lists(self._seen), np.concatenate(self._values)
+        lists = [chosen_lists(join_lists(parts), order, size + 1) for parts in self._lists.values()]
         return Columns(
-            {name: scalars[name].astype(kind) for name, kind in SCALARS.items()},
-            chosen_lists(seen, order, size + 1),
-            chosen_lists(CSR(seen.indptr, values), order, size + 1).indices,
-            chosen_lists(join_lists(self._legal), order, size + 1),
-            _lists(shown != 0),
-            shown[shown != 0],
+            {name: scalars[name].astype(kind) for name, kind in SCALARS.items()}, dict(zip(LISTS, [*lists, *ends], strict=True))
         )
 
 
-def _lists(active: np.ndarray) -> CSR:
-    """Returns the places where a row is true, for each row."""
-    ends = np.zeros(len(active) + 1, np.int64)
+def _active(rows: np.ndarray) -> tuple[CSR, CSR]:
+    """Returns the places where each row is not zero, and the values there."""
+    active = rows != 0
+    ends = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(active.sum(1), out=ends[1:])
-    return CSR(ends, np.nonzero(active)[1].astype(np.int16))
+    return CSR(ends, np.nonzero(active)[1].astype(np.int16)), CSR(ends, rows[active])
 
 
 def collect(
@@ -234,12 +220,37 @@ def collect(
         "seed": whole.seed,
         "games": sum(part.games for part in parts),
     }
-    pin_plan(folder, {**about, "version of code or files": whole.sources})
+    _pin_plan(folder, {**about, "version of code or files": whole.sources})
     finished = {part for part in parts if (folder / part.name).exists()}
-    resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
+    for part, content in resume_work(parts, finished, play_part, run, progress):
+        write_whole(folder / part.name, content)
     found = _description(folder, parts, about)
     write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
     return found
+
+
+def _pin_plan(folder: Path, plan: dict[str, Any]) -> None:
+    """Writes into a folder what its results are for, so that it never holds results of two plans.
+
+    Args:
+        folder: made if it does not exist.
+        plan: JSON values by name.
+
+    Raises:
+        ValueError: the folder holds the results of another plan, or a damaged plan; names what differs.
+        OSError: the plan cannot be written.
+    """
+    path = folder / "plan.json"
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder: choose another --out")
+    try:
+        before = json.loads(read_text(path)) if path.exists() else plan
+        other = [name for name, value in plan.items() if before.get(name) != value]
+    except (ValueError, AttributeError):
+        raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None
+    if other:
+        raise ValueError(f"{folder} holds the results of another {', '.join(other)}: choose another --out, or delete it")
+    write_whole(path, json.dumps(plan, indent=1) + "\n")
 
 
 def _description(folder: Path, parts: Sequence[DatasetPart], about: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from euphoria_agents.data import expansion
-from euphoria_agents.data.collecting import DATASET, FORMAT, VERSION, part_name
+from euphoria_agents.data.collecting import DATASET, FORMAT, VERSION
 from euphoria_agents.data.parquet import Columns, joined, read_part, sha256
 from euphoria_agents.files import read_text
 from euphoria_agents.network.checkpoint import layout
@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 class _File(Struct):
-    name: str
+    name: Annotated[str, Meta(pattern=r"^part-\d{5}\.parquet$")]  # in this folder
     games: Annotated[int, Meta(ge=1)]
     decisions: Count
     sha256: str
@@ -47,9 +47,6 @@ class _Description(Struct):
     agents: Annotated[list[_Agent], Meta(min_length=1, max_length=100)]
     rules: Json
     reward: str
-    seed: Count
-    games: Count
-    decisions: Count
     files: list[_File]
 
 
@@ -80,23 +77,13 @@ def _read_description(folder: Path) -> tuple[Json, _Description]:
         if found.get("version") != VERSION:
             raise ValueError(f"of version {shown(found.get('version'))} of the format, not {VERSION}: collect it again")
         about = checked(found, _Description)
-        _check(about)
+        here, there = layout(), {key: about.environment.get(key) for key in layout()}
+        if here != there:
+            raise ValueError(f"its observations and actions are those of another version, {there}, not {here}: collect it again")
         Rules.from_dict(about.rules)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return found, about
-
-
-def _check(about: _Description) -> None:
-    """Checks versions, names and sums."""
-    here, there = layout(), {key: about.environment.get(key) for key in layout()}
-    if here != there:
-        raise ValueError(f"its observations and actions are those of another version, {there}, not {here}: collect it again")
-    if [file.name for file in about.files] != [part_name(k) for k in range(len(about.files))]:
-        raise ValueError("files must be named in their order, part-00000.parquet and so on")
-    for name in ("games", "decisions"):
-        if getattr(about, name) != sum(getattr(file, name) for file in about.files):
-            raise ValueError(f"{name} must be the sum of those of the files")
 
 
 class Dataset:
@@ -128,14 +115,15 @@ class Dataset:
     def __init__(self, folder: Path, threads: int) -> None:
         self.about, found = _read_description(folder)
         self.agents = list(dict.fromkeys(agent.spec for agent in found.agents))
-        self.rules, self.reward, self.decisions = Rules.from_dict(found.rules), found.reward, found.decisions
-        self._folder, self._files, self._games, self._threads = folder, found.files, found.games, threads
+        self.rules, self.reward = Rules.from_dict(found.rules), found.reward
+        self.decisions = sum(file.decisions for file in found.files)
+        self._folder, self._files, self._threads = folder, found.files, threads
 
     def __len__(self) -> int:
-        return self._games
+        return sum(file.games for file in self._files)
 
     def __repr__(self) -> str:
-        return f"Dataset({str(self._folder)!r}: {self._games:,} games, {self.decisions:,} decisions of {', '.join(self.agents)})"
+        return f"Dataset({str(self._folder)!r}: {len(self):,} games, {self.decisions:,} decisions of {', '.join(self.agents)})"
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
         """Yields the games.
@@ -205,12 +193,13 @@ class Dataset:
 def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Returns some rows of a part as the arrays of `Dataset`."""
     observation, mask = np.zeros((len(rows), OBS_SIZE), np.int8), np.zeros((len(rows), NUM_ACTIONS), np.bool_)
-    entries, legal = columns.entries, columns.legal
-    places, values, moves = map(_read_only, (entries.indices, columns.values, legal.indices))
-    expansion.expand(rows, entries.indptr, places, values, legal.indptr, moves, observation, mask)
-    final, finals = np.zeros_like(observation), columns.finals
-    places, values = map(_read_only, (finals.indices, columns.final_values))
-    expansion.expand(rows, finals.indptr, places, values, np.zeros_like(finals.indptr), moves, final, mask)  # and no moves
+    final, lists = np.zeros_like(observation), columns.lists
+    begins = {name: column.indptr for name, column in lists.items()}
+    numbers = {name: _read_only(column.indices) for name, column in lists.items()}
+    legal = begins["legal"], numbers["legal"]
+    expansion.expand(rows, begins["entries"], numbers["entries"], numbers["values"], *legal, observation, mask)
+    nothing = np.zeros_like(begins["legal"]), numbers["legal"]
+    expansion.expand(rows, begins["final_entries"], numbers["final_entries"], numbers["final_values"], *nothing, final, mask)
     found: dict[str, Any] = {name: array[rows] for name, array in columns.scalars.items()}
     whole = {"observation": observation, "action_mask": mask, "final_observation": final}
     return {**whole, **found, "action": found["action"].astype(np.int64)}

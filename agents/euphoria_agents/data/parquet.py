@@ -39,30 +39,17 @@ class Columns(NamedTuple):
 
     Attributes:
         scalars: (T,), by the names and of the types in `SCALARS`; an agent is its place in the list of the specs.
-        entries: the places of the active entries of each observation.
-        values: int8, those of `entries.indices`.
-        legal: the legal moves of each decision.
-        finals: the places of the active entries of what the seat saw at the end of the game; of its last decision alone.
-        final_values: int8, those of `finals.indices`.
+        lists: by the names in `LISTS`, T lists each: the active entries of the observations and their values, the legal moves,
+            and the same entries and values of what the seat saw at the end of the game, for its last decision alone.
     """
 
     scalars: dict[str, np.ndarray]
-    entries: CSR
-    values: np.ndarray
-    legal: CSR
-    finals: CSR
-    final_values: np.ndarray
-
-    @property
-    def lists(self) -> dict[str, CSR]:
-        """The columns that are lists, by the names in `LISTS`."""
-        values = CSR(self.entries.indptr, self.values), CSR(self.finals.indptr, self.final_values)
-        return dict(zip(LISTS, (self.entries, values[0], self.legal, self.finals, values[1]), strict=True))
+    lists: dict[str, CSR]
 
     @property
     def size(self) -> int:
         """The number of decisions, T."""
-        return len(self.legal.indptr) - 1
+        return len(self.scalars["game"])
 
 
 def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
@@ -110,14 +97,14 @@ def read_part(content: bytes, agents: Sequence[str]) -> Columns:
     arrays = {name: table.column(name).chunk(0) for name in table.column_names}
     arrays["agent"] = _places(arrays["agent"], agents)
     scalars = {name: arrays[name].to_numpy(zero_copy_only=False) for name in SCALARS}
-    entries, values, legal, finals, final_values = (_lists(arrays[name]) for name in LISTS)
-    for places, found in ((entries, values), (finals, final_values)):
-        if not np.array_equal(places.indptr, found.indptr):
+    lists = {name: _lists(arrays[name]) for name in LISTS}
+    for entries, values in (("entries", "values"), ("final_entries", "final_values")):
+        if not np.array_equal(lists[entries].indptr, lists[values].indptr):
             raise ValueError("there are not as many entries as values")
-        _check_range("an entry", places.indices, OBS_SIZE)
-    _check_range("a legal move", legal.indices, NUM_ACTIONS)
+        _check_range("an entry", lists[entries].indices, OBS_SIZE)
+    _check_range("a legal move", lists["legal"].indices, NUM_ACTIONS)
     _check_range("an action", scalars["action"], NUM_ACTIONS)
-    return Columns(scalars, entries, values.indices, legal, finals, final_values.indices)
+    return Columns(scalars, lists)
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
@@ -125,9 +112,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
     if len(parts) == 1:
         return parts[0]
     scalars = {name: np.concatenate([part.scalars[name] for part in parts]) for name in SCALARS}
-    entries, legal, finals = (join_lists([getattr(part, name) for part in parts]) for name in ("entries", "legal", "finals"))
-    values, final_values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "final_values"))
-    return Columns(scalars, entries, values, legal, finals, final_values)
+    return Columns(scalars, {name: join_lists([part.lists[name] for part in parts]) for name in LISTS})
 
 
 def sha256(content: bytes) -> str:

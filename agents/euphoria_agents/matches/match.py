@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, answers_batches
+from euphoria_agents.agent import Agent
 from euphoria_env import Game, Rules
-from euphoria_env.agent_protocol import AgentGames, Player, TooSlow, agent_name
+from euphoria_env.agent_protocol import AgentGames
 from euphoria_env.derived_seeds import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
@@ -154,15 +154,6 @@ class MatchResult:
         """Games played."""
         return len(self.played)
 
-    def fits(self, games: int, players: int) -> bool:
-        """Returns whether it has these numbers of games and players."""
-        of: list[Sequence[float]] = [
-            self.thinking,
-            *(game.ranks for game in self.played),
-            *(game.decisions for game in self.played),
-        ]
-        return self.games == games and {len(one) for one in of} == {players}
-
     @property
     def truncated(self) -> int:
         """The number of games that were cut off."""
@@ -200,7 +191,6 @@ def play_match(
     seed: int | Sequence[int] = 0,
     progress: Callable[[int], None] | bool | None = None,
     records: bool = False,
-    limit: float | None = None,
 ) -> MatchResult:
     """Plays a number of games between the agents of a line-up: each seed once from every seat.
 
@@ -211,12 +201,9 @@ def play_match(
         seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads.
         progress: called when games have ended, with their number; True: shown on stderr, as a bar if that is a terminal.
         records: whether the games are kept as records.
-        limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once. It
-            is checked afterwards; the limit of an `AgentProcess` also stops the agent.
 
     Raises:
         ValueError: there are not as many agents as players, or no games.
-        TooSlow: the first agent took longer.
     """
     n = len(agents)
     rules = Rules(num_players=n) if rules is None else rules
@@ -224,31 +211,16 @@ def play_match(
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
     if games < 1:
         raise ValueError(f"games must be a positive integer, not {games}")
-    start, thinking = time.perf_counter(), np.zeros(n)
+    start = time.perf_counter()
     deals, choices = np.random.SeedSequence(seed).spawn(2)
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
+    players = _Tables(agents, np.random.default_rng(choices))
     with _reporter(progress, games) as report:
-        _play_tables(tables, agents, np.random.default_rng(choices), thinking, limit, report)
+        for first in range(0, games, TABLES):
+            players.play(tables[first : first + TABLES], report)
     texts = [table.game.to_record() for table in tables] if records else []
-    return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
-
-
-def _play_tables(
-    tables: list[_Table],
-    agents: Sequence[Agent],
-    rng: np.random.Generator,
-    thinking: np.ndarray,
-    limit: float | None,
-    report: Callable[[int], None],
-) -> None:
-    """Plays all games, `TABLES` at a time, and adds the seconds of each agent to `thinking`."""
-    generators = {id(agent): AgentGenerator(rng) for agent in agents}
-    for first in range(0, len(tables), TABLES):
-        some = _Tables(tables[first : first + TABLES], agents, generators, thinking, limit)
-        while some.play_round(lambda agent: generators[id(agent)].own):
-            if some.ended:
-                report(some.ended)
+    return MatchResult([table.played() for table in tables], players.thinking.tolist(), time.perf_counter() - start, texts)
 
 
 @contextmanager
@@ -301,22 +273,24 @@ class _Table:
 
 
 class _Tables(AgentGames):
-    """Games side by side that the agents of a line-up play to their end; `limit` is as for `play_match`.
+    """Games side by side between the agents of a line-up.
 
     Attributes:
-        ended: how many games ended in the last round.
+        thinking: (places,), the seconds of each agent.
     """
 
-    def __init__(
-        self,
-        tables: list[_Table],
-        agents: Sequence[Agent],
-        generators: Mapping[int, AgentGenerator],
-        thinking: np.ndarray,
-        limit: float | None,
-    ) -> None:
-        self._tables, self._agents, self._generators, self._thinking, self._limit = tables, agents, generators, thinking, limit
-        self.ended = 0
+    def __init__(self, agents: Sequence[Agent], rng: np.random.Generator) -> None:
+        self._agents, self.thinking = agents, np.zeros(len(agents))
+        self._generators = {id(agent): AgentGenerator(rng) for agent in agents}
+        self._tables: list[_Table] = []
+
+    def play(self, tables: list[_Table], report: Callable[[int], None]) -> None:
+        """Plays some games to their end; `report` is called with a number of games that have ended."""
+        self._tables = tables
+        while self.play_round(lambda agent: self._generators[id(agent)].own):
+            if ended := len(tables) - len(self._tables):
+                tables = self._tables
+                report(ended)
 
     def deciding(self) -> Iterable[tuple[Agent, list[int]]]:
         """Yields each agent that must decide now, once, with the numbers of its games."""
@@ -336,29 +310,14 @@ class _Tables(AgentGames):
         table = self._tables[game]
         return self._generators[id(self._agents[table.place])].deal(table.game, table.game.player)
 
-    def query(self, agent: Player, games: list[int], rng: np.random.Generator) -> tuple[np.ndarray, float]:
-        """An agent's moves and the seconds it took; with a limit, an agent that answers no batches is timed in each game."""
-        if self._limit is None or agent is not self._agents[0]:
-            return super().query(agent, games, rng)
-        alone = getattr(agent, "needs_game", False) or not answers_batches(agent)
-        moves, total = [], 0.0
-        for some in [[game] for game in games] if alone else [games]:
-            answers, seconds = super().query(agent, some, rng)
-            if seconds > self._limit * len(some):
-                raise TooSlow(f"the agent {agent_name(agent)} took more than {self._limit:g} s for a decision")
-            moves.append(answers)
-            total += seconds
-        return np.concatenate(moves), total
-
     def store(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
         """Plays the moves; every place has its share of the seconds."""
         for k, move in zip(games, moves.tolist(), strict=True):
             table = self._tables[k]
-            self._thinking[table.place] += seconds / len(games)
+            self.thinking[table.place] += seconds / len(games)
             table.decisions[table.place] += 1
             table.game.play(move)
 
     def advance(self) -> None:
         """Removes the games that have ended."""
-        going = [table for table in self._tables if table.game.ranking is None]
-        self._tables, self.ended = going, len(self._tables) - len(going)
+        self._tables = [table for table in self._tables if table.game.ranking is None]

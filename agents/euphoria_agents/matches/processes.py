@@ -1,21 +1,21 @@
-"""A pool of processes, any of which may be killed without loss of a result."""
+"""Work in units: a pool of processes, any of which may be killed without loss of a result, and work that is resumed."""
 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
-from euphoria_agents.child_process import CONTEXT, end_process, start_process
+from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import WorkerError, full_text, one_line
 
 ATTEMPTS = 3  # for each item; an item that has killed so many workers is an error
 
-Item = TypeVar("Item", bound=Hashable)
+Item = TypeVar("Item", bound=Any)
 Answer = TypeVar("Answer")
+Run = Callable[[Callable[[Item], Answer], Iterable[Item]], Iterator[tuple[Item, Answer]]]  # `in_processes`, or on a cluster
 
 
 def in_processes(
@@ -42,11 +42,11 @@ def in_processes(
                     if worker.ended:
                         workers[k] = worker = Worker(work)
                     worker.take(waiting.popleft())
-            busy = [worker for worker in workers if worker.item is not None]
+            busy = {worker.connection: worker for worker in workers if worker.item is not None}
             if not busy:
                 return
-            ready = wait([worker.connection for worker in busy])
-            for worker in [worker for worker in busy if worker.connection in ready]:
+            for connection in wait([*busy]):
+                worker = busy[connection]
                 item, answer = worker.item, worker.answer()
                 if answer is not None:
                     yield item, answer[0]
@@ -60,20 +60,46 @@ def in_processes(
             worker.end()
 
 
-class Worker:
-    """A process of the pool, and its current item."""
+def resume_work(
+    units: Sequence[Item],
+    finished: Collection[Item],
+    work: Callable[[Item], Answer],
+    run: Run[Item, Answer],
+    progress: Callable[[int], None] | None = None,
+    resumable: bool = True,
+) -> Iterator[tuple[Item, Answer]]:
+    """Does the units of work that are not finished, and yields each with its result as soon as it is there.
+
+    Args:
+        units: all of them, each with a number of `games`, whose results depend on nothing but their fields.
+        finished: those whose results were kept before.
+        work: does one.
+        run: calls `work` for many of them: `in_processes`, or on a cluster.
+        progress: called with a number of games: at first those that are finished, then those of each result.
+        resumable: whether the results are kept, so that an interrupt says that the same command continues.
+    """
+    report = progress or (lambda games: None)
+    report(sum(unit.games for unit in finished))
+    try:
+        for unit, result in run(work, [unit for unit in units if unit not in finished]):
+            yield unit, result
+            report(unit.games)
+    except KeyboardInterrupt as interrupt:
+        if resumable:
+            interrupt.add_note("the same command continues where it stopped")
+        raise
+
+
+class Worker(ChildProcess):
+    """A process that calls `work` for one item after another.
+
+    Attributes:
+        item: the one that it works on.
+    """
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.connection, theirs = CONTEXT.Pipe()
-        self.process = start_process(_serve, (theirs, work))
-        theirs.close()  # so that the end of the process closes the connection
+        super().__init__(_serve, work)
         self.item: Any = None
-        self._receiving = threading.Lock()
-
-    @property
-    def ended(self) -> bool:
-        """Whether the process has ended."""
-        return self.connection.closed or not self.process.is_alive()
 
     def take(self, item: Any) -> None:
         """Sends an item to the process."""
@@ -82,11 +108,14 @@ class Worker:
             self.connection.send(item)
 
     def answer(self) -> tuple[Any] | None:
-        """Returns the answer for the item in a tuple; None if the process died."""
+        """Returns the answer for the item in a tuple; None if the process died.
+
+        Raises:
+            WorkerError: the work failed.
+        """
         self.item = None
         try:
-            with self._receiving:
-                good, answer = self.connection.recv()
+            good, answer = self.connection.recv()
         except (EOFError, OSError):
             self.end()
             return None
@@ -94,24 +123,14 @@ class Worker:
             raise WorkerError(*answer)
         return (answer,)
 
-    def kill(self) -> None:
-        """Ends the process while another thread may wait for its answer."""
-        if not self.connection.closed:
-            self.process.kill()
-
-    def end(self) -> None:
-        """Ends the process; does nothing the second time."""
-        self.kill()
-        with self._receiving:
-            if not self.connection.closed:
-                end_process(self.process)
-                self.connection.close()
-
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
     """Answers items in the process."""
     while True:
-        item = connection.recv()
+        try:
+            item = connection.recv()
+        except EOFError:
+            return
         try:
             answer = True, work(item)
         except Exception as error:

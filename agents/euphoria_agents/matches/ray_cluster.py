@@ -1,6 +1,6 @@
 """A pool of workers on a Ray cluster; `euphoria_agents.matches.processes` is the same on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `play_unit` of a tournament looks at both. On
+The nodes need this package in the same version, and checkpoints at the same paths; `play_unit` of a tournament checks both. On
 this machine the workers import from where this process does.
 """
 

@@ -25,8 +25,8 @@ import euphoria_env
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.files import append_line, write_whole
-from euphoria_agents.matches.journal import Run, resume_work
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
+from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.registry import file_hashes, is_builtin, load
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
@@ -40,20 +40,20 @@ _players: dict[tuple[str, float | None], Agent] = {}
 
 
 def player(spec: str, limit: float | None = None) -> Agent:
-    """Returns the agent of a spec, made once: a built-in one, or an `AgentProcess` for any other.
+    """Returns the agent of a spec, made once: a built-in one without a limit, or an `AgentProcess`.
 
     Args:
         spec: as for `load`.
-        limit: the seconds for a decision, unless it is built in; by default as many as for its first one.
+        limit: the seconds for a decision after the first one; by default as many as for that.
 
     Raises:
         ValueError: see `load`.
         AgentFailed: see `AgentProcess`.
     """
     if (spec, limit) not in _players:
-        own = not is_builtin(spec)
         seconds = FIRST_SECONDS if limit is None else limit
-        _players[spec, limit] = AgentProcess(spec, first_seconds=FIRST_SECONDS, seconds=seconds) if own else load(spec)
+        here = limit is None and is_builtin(spec)
+        _players[spec, limit] = load(spec) if here else AgentProcess(spec, first_seconds=FIRST_SECONDS, seconds=seconds)
     return _players[spec, limit]
 
 
@@ -108,7 +108,12 @@ class WorkUnit:
 
 
 def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None) -> MatchResult:
-    """Plays a unit of work, always with the same result; `records` and `limit` are those of `play_match`.
+    """Plays a unit of work, always with the same result.
+
+    Args:
+        unit: the unit.
+        records: whether the games are kept as records.
+        limit: seconds for a decision of the first agent, on average where its `act_batch` answers many at once.
 
     Raises:
         ValueError: code or checkpoints here are not those of the unit.
@@ -118,8 +123,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
         raise ValueError("code or checkpoints are not those with which the games began")
     first, *others = unit.lineup
     lineup = [player(first, limit), *map(player, others)]
-    measured = limit if is_builtin(first) else None
-    return play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records, measured)
+    return play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records)
 
 
 def sources(specs: Sequence[str]) -> str:
@@ -234,18 +238,7 @@ class Journal:
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         """Returns the results of those units that are finished."""
         found = {_key(entry.chunk): entry.result for entry in self._entries()}
-        return {
-            unit: found[unit.key]
-            for unit in units
-            if unit.key in found and found[unit.key].fits(unit.games, len(unit.lineup)) and self._has_records(unit)
-        }
-
-    def outdated(self, units: Sequence[WorkUnit]) -> int:
-        """Returns the number of games of unfinished units that the file has from other code or other versions of the agents."""
-        there = {_key({**entry.chunk, "sources": ""}): entry.chunk.get("sources") for entry in self._entries()}
-        finished = self.finished(units)
-        found = [(unit, there.get(replace(unit, sources="").key, unit.sources)) for unit in units if unit not in finished]
-        return sum(unit.games for unit, other in found if other != unit.sources)
+        return {unit: found[unit.key] for unit in units if unit.key in found and self._has_records(unit)}
 
     def _has_records(self, unit: WorkUnit) -> bool:
         return self.records is None or all((self.records / name).exists() for name in unit.record_names())
@@ -287,17 +280,15 @@ def play_units(
     """Plays the units of work that the journal does not have, adds them to it, and returns the results of all, in their order.
 
     Args:
-        units, journal, run, progress: see `resume_work`.
-        limit: see `play_match`.
+        units, journal: the units, and where their results are kept.
+        run, progress: see `resume_work`.
+        limit: see `play_unit`.
     """
     results = journal.finished(units)
-
-    def keep(unit: WorkUnit, result: MatchResult) -> None:
+    work = partial(play_unit, records=journal.records is not None, limit=limit)
+    for unit, result in resume_work(units, set(results), work, run, progress, journal.file is not None):
         journal.add(unit, result)
         results[unit] = result
-
-    work = partial(play_unit, records=journal.records is not None, limit=limit)
-    resume_work(units, set(results), work, run, keep, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 

@@ -1,4 +1,4 @@
-"""The agents of all tables: each is made once, kept while it is used, and ended when it fails."""
+"""Makes the agents of all tables once, keeps them while they are used, and ends those that fail."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from functools import partial
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
-from euphoria_agents.registry import is_builtin, load_untrusted
+from euphoria_agents.registry import check_allowed, is_builtin, load
 from euphoria_env.agent_protocol import AgentFailed
 
 
 class Unavailable(ValueError):
-    """An agent is not allowed here, or cannot be made; it has seen nothing yet that it could tell."""
+    """An agent is not allowed here, or cannot be made; it has seen no game yet that its message could reveal."""
 
 
 class _Kept:
-    """An agent, None until it is made, and the lock of whoever asks it.
+    """An agent that is kept, and its state.
 
     Attributes:
-        process: that of the agent, also while it is made; None: it has none.
-        answered: whether it has been asked with success, so that nothing of it is left to be compiled.
+        agent: None until it is made.
+        process: the process of the agent, also while it is made; None: it runs in this process.
+        answered: whether it has answered, so that nothing of it is left to be compiled.
+        lock: held by the thread that asks it.
     """
 
     def __init__(self) -> None:
@@ -67,15 +69,15 @@ class Agents:
         return kept is not None and kept.agent is not None
 
     def answered(self, spec: str) -> bool:
-        """Whether an agent has been made, and asked something: its next answer takes only as long as it thinks."""
+        """Returns whether an agent has answered: its next answer takes only as long as it thinks."""
         kept = self._kept.get(spec)
         return kept is not None and kept.answered
 
     def check(self, spec: str) -> None:
-        """Makes the agent, unless it exists, whatever it is doing.
+        """Makes the agent unless it exists; does not wait while it answers others.
 
         Raises:
-            Unavailable: it is not allowed, or cannot be made; see `registry.load_untrusted`.
+            Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
             AgentFailed: making it ended its process, or took too long.
         """
         if spec not in self:
@@ -84,7 +86,7 @@ class Agents:
 
     @contextmanager
     def borrowed(self, spec: str) -> Iterator[Agent]:
-        """The agent, for nobody else meanwhile. One in a process that fails is ended, and made again for the next who asks.
+        """Yields the agent, which nobody else can ask meanwhile. A process that fails is ended; the next caller gets a new one.
 
         Raises:
             Unavailable, AgentFailed: as for `check`.
@@ -95,7 +97,7 @@ class Agents:
             kept.answered = True
 
     def stop(self, spec: str) -> None:
-        """Ends what an agent is doing for nobody: its process, or its search; may be called from any thread."""
+        """Ends the process or the search of an agent; any thread may call it."""
         kept = self._kept.get(spec)
         if kept is not None and kept.process is not None:
             kept.process.close()
@@ -118,7 +120,7 @@ class Agents:
                     self._kept.pop(spec, None)
 
     def close(self) -> None:
-        """Ends all processes, whatever they are doing."""
+        """Ends all processes, also those that are answering."""
         for kept in list(self._kept.values()):
             kept.end()
 
@@ -133,8 +135,9 @@ class Agents:
 
     def _make(self, spec: str, kept: _Kept) -> Agent:
         try:
+            check_allowed(spec, self.allowed)
             if is_builtin(spec):
-                return load_untrusted(spec, self.allowed)
-            return AgentProcess(spec, self.allowed, self.first_seconds, self.seconds, begun=partial(setattr, kept, "process"))
+                return load(spec)
+            return AgentProcess(spec, self.first_seconds, self.seconds, begun=partial(setattr, kept, "process"))
         except ValueError as error:
             raise Unavailable(str(error)) from error

@@ -19,10 +19,10 @@ ADVISER = "mcts:4000:ppo"  # gives hints; a number of simulations, so that equal
 
 
 class AgentService:
-    """The agents of a server: one question at a time for each spec, and a few together.
+    """Asks the agents of a server: one question at a time for each spec, and a few at once.
 
     Args:
-        pool: makes and keeps the agents; it knows those of the user's own, with which the server was started.
+        pool: makes and keeps the agents; it allows those with which the server was started.
         offered: the specs in the forms, the default first.
         limits: how many agents think at once, and how many hints wait.
     """
@@ -34,7 +34,7 @@ class AgentService:
         self._by_spec: dict[str, FairQueue] = {}
 
     async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None) -> T:
-        """The result of `question`, which asks an agent, in a thread. If the caller is cancelled, the agent is stopped.
+        """Returns the result of `question`, which asks an agent, from a thread; stops the agent if the caller is cancelled.
 
         Raises:
             Refused: `most` questions of this client wait for the agent already.
@@ -48,7 +48,7 @@ class AgentService:
                 self._by_spec.pop(spec, None)
 
     async def check(self, spec: str, client: str = "") -> None:
-        """Loads an agent, if clients may use it.
+        """Loads an agent that clients may use.
 
         Raises:
             ValueError: they may not, or it cannot be loaded.
@@ -64,7 +64,7 @@ class AgentService:
             raise Refused(503, str(error)) from None
 
     async def hint(self, session: Session, seat: int, spec: str, client: str, decision: int | None = None) -> Any:
-        """An agent's opinion of the decision of a seat; raises as `check` and `Session.hint`.
+        """Returns an agent's opinion of the decision of a seat; raises as `check` and `Session.hint`.
 
         Raises:
             Refused: too many hints of this agent wait for the same client (503).

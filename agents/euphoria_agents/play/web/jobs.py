@@ -1,4 +1,4 @@
-"""Long work while the server answers others, in processes that end with whoever waits for them."""
+"""Runs analyses in processes beside the server, in turn for each client; a process ends when nobody waits for it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
-from concurrent.futures import Future
-from functools import partial
 from typing import Any
 
 from euphoria_agents import background
@@ -20,10 +18,10 @@ SLICE = 5.0  # seconds after which a job lets those of others go on
 
 
 class Jobs:
-    """Analyses that are done one at a time, in turn for each client; each is found by its key.
+    """Runs one analysis at a time, in turn for each client.
 
     Args:
-        most: how many may be under way or wait.
+        most: how many may run or wait.
     """
 
     def __init__(self, most: Limit) -> None:
@@ -33,14 +31,14 @@ class Jobs:
         self._since = 0.0  # when the one at work began
 
     def running(self, key: Hashable) -> bool:
-        """Whether a job is at work, or waits for its turn."""
+        """Returns whether the job of a key runs or waits for its turn."""
         return key in self._tasks and not self._tasks[key][1].done()
 
     def check_room(self, client: str) -> None:
         """Refuses another job if there are too many.
 
         Raises:
-            Refused: there are (503).
+            Refused: as many as are allowed run or wait (503).
         """
         waiting = [whose for whose, task in self._tasks.values() if not task.done()]
         if len(waiting) >= self._most.in_all or waiting.count(client) >= self._most.per_client:
@@ -48,7 +46,7 @@ class Jobs:
             raise Refused(503, f"too many analyses are waiting already: at most {limits}")
 
     def begin(self, key: Hashable, client: str, work: Callable[[], Coroutine[Any, Any, bool]]) -> None:
-        """Has a job done when its turn has come: `work` continues it, until it is done (True) or `must_yield`."""
+        """Starts a job; each time its turn comes, `work` continues it, and returns whether it is done."""
 
         async def in_turn() -> None:
             done = False
@@ -65,33 +63,28 @@ class Jobs:
         return time.monotonic() > self._since + SLICE and self._turns.wanted_by_others(self._tasks[key][0])
 
     def stop(self, key: Hashable) -> None:
-        """Ends a job, if there is one; what it has done so far stays."""
+        """Cancels the job of a key, if there is one; its finished part stays."""
         if key in self._tasks:
             self._tasks.pop(key)[1].cancel()
 
     def close(self) -> None:
-        """Ends all jobs."""
+        """Cancels all jobs."""
         for _, task in self._tasks.values():
             task.cancel()
 
 
 @contextlib.asynccontextmanager
 async def started(work: Callable[[Any], Any]) -> AsyncIterator[Worker]:
-    """A process that ends with this, whatever it is doing."""
-    starting = background.begin(lambda: Worker(work))
+    """Yields a new process, and ends it when the `with` statement ends."""
+    worker = await in_thread(lambda: Worker(work))
     try:
-        yield await asyncio.wrap_future(starting)
+        yield worker
     finally:
-        starting.add_done_callback(lambda made: background.begin(partial(_end, made)))
-
-
-def _end(made: Future[Worker]) -> None:
-    if made.exception() is None:
-        made.result().end()
+        background.begin(worker.end)  # which waits for the end of the process
 
 
 async def answer_of(worker: Worker, item: Any) -> Any:
-    """Gives a process something to do, and waits for what it makes of it; ends it if nobody does.
+    """Returns what a process answers for an item; ends the process if the caller is cancelled.
 
     Raises:
         RuntimeError: it has died.
@@ -102,7 +95,7 @@ async def answer_of(worker: Worker, item: Any) -> Any:
         worker.take(item)
         return worker.answer()
 
-    answer = await in_thread(exchange, worker.kill)
+    answer = await in_thread(exchange, worker.end)
     if answer is None:
         raise RuntimeError("the process that worked on this has died")
     return answer[0]
