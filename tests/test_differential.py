@@ -21,7 +21,7 @@ from tests.tools.differential import (
     play_game,
 )
 from tests.tools.positions import any_position, positions
-from tests.tools.scenario_runner import Scenario, read_text, run
+from tests.tools.scenario_runner import read_text, run
 
 SEED = 2024
 
@@ -191,5 +191,5 @@ def faulty_referee(monkeypatch):
 def test_a_difference_is_found_and_written_as_a_scenario(faulty_referee):
     text = next(one for k in range(200) for one in play_game(random.Random(k)).scenarios)
     (found,) = read_text(text)
-    assert isinstance(found, Scenario) and "morale" in text
+    assert "morale" in text
     run(found)  # the moves can be played on the engine

@@ -25,7 +25,7 @@ from tests.tools import oracle, situation
 from tests.tools.following import follow, public
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
-from tests.tools.scenario_runner import FOLDER, Scenario, begun, read_files
+from tests.tools.scenario_runner import FOLDER, begun, read_files
 from tests.tools.situation import Happened, Position, Situation
 
 KINDS = events.table()
@@ -199,7 +199,6 @@ def check_scenarios(files: Iterable[Path], every: int = 1) -> int:
     """Compares at each decision of scenarios, which meet the rare cards; returns their number."""
     decisions = 0
     for _, scenario in read_files(files)[::every]:
-        assert isinstance(scenario, Scenario)
         watched = Watched(begun(scenario, scenario.seeds[0], euphoria_env))
         watched.game.load(**scenario.load)
         for move in (*scenario.play, None):
