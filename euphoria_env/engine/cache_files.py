@@ -56,40 +56,33 @@ def text_key(library: str) -> str:
 
 def code_key(files: Iterable[Path]) -> str:
     """A hash of the code in files and in all that they import: takes a second, and is the same for other comments."""
-    found = set().union(*(_with_imports(file) for file in files))
-    return short_hash("".join(sorted(f"{file.name} {_hash_of_code(file)}\n" for file in found)).encode())
+    found, trees = set(files), {}
+    left = list(found)
+    while left:
+        file = left.pop()
+        trees[file] = ast.parse(file.read_bytes())
+        new = _imports(file, trees[file]) - found
+        found |= new
+        left += new
+    return short_hash("".join(sorted(f"{file.name} {_without_docstrings(tree)}\n" for file, tree in trees.items())).encode())
 
 
-@cache
-def _hash_of_code(file: Path) -> str:
-    """A hash of the syntax tree of a file, without docstrings and places."""
-    tree = ast.parse(file.read_bytes())
+def _without_docstrings(tree: ast.Module) -> str:
+    """A syntax tree as text, without docstrings and places."""
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, False):
             del node.body[0]
-    return short_hash(ast.dump(tree).encode())
+    return ast.dump(tree)
 
 
-@cache
-def _with_imports(file: Path) -> frozenset[Path]:
-    """A file, and the files that it imports, and those that they import."""
-    found, left = {file}, [file]
-    while left:
-        new = _imports(left.pop()) - found
-        found |= new
-        left += new
-    return frozenset(found)
-
-
-@cache
-def _imports(file: Path) -> frozenset[Path]:
+def _imports(file: Path, tree: ast.Module) -> set[Path]:
     """The files of its own package and of `euphoria_env` that a file imports; beside a file in no package, its neighbours."""
     root = file.parent
     while (root / "__init__.py").exists():
         root = root.parent
     here = file.relative_to(root).with_suffix("").parts
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -102,7 +95,7 @@ def _imports(file: Path) -> frozenset[Path]:
         if folder is not None:
             module = folder.joinpath(first, *rest)
             found |= {module.with_suffix(".py"), *([module / "__init__.py"] if first in (PACKAGE.name, here[0]) else [])}
-    return frozenset(path for path in found if path.is_file())
+    return {path for path in found if path.is_file()}
 
 
 def compiler_key(processor: str) -> str:

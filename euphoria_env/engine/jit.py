@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -61,17 +60,10 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         kinds = tuple(sigutils.normalize_signature(signature)[0])
         with global_compiler_lock:
             if kinds not in self.overloads:
-                self.overloads[kinds] = self._part(kinds)
+                self.overloads[kinds] = self._compile(kinds)
         return self.overloads[kinds].entry_point
 
-    def _part(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
-        made = library.part(self.py_func, kinds, partial(self._compile, kinds))
-        key = object()  # where numba has the function to call from Python
-        cpu_target.target_context.insert_user_function(key, made.fndesc, [])
-        return SimpleNamespace(signature=made.signature, fndesc=made.fndesc, entry_point=key, objectmode=False)
-
-    def _compile(self, kinds: tuple[Any, ...]) -> library.Part:
-        """Compiles the function with numba."""
+    def _compile(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
         flags = Flags()
         cpu_target.options.parse_as_flags(flags, _OPTIONS | {"no_cpython_wrapper": not isinstance(self, _Entry)})
         flags.no_compile = True
@@ -80,10 +72,10 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         result = compile_extra(cpu_target.typing_context, context, self.py_func, kinds, None, flags, {}, library=code)
         for linked in dict.fromkeys(code._linking_libraries):
             code._final_module.link_in(linked._get_module_for_linking(), preserve=True)
-        library.hide(code._final_module, {result.fndesc.llvm_func_name, result.fndesc.llvm_cpython_wrapper_name})
-        result.fndesc.typemap = result.fndesc.calltypes = None  # which cannot be kept
-        calls = [one.name for one in code._final_module.functions if one.is_declaration and one.name.startswith("_ZN")]
-        return library.Part(result.signature, result.fndesc, code._final_module.as_bitcode(), calls)
+        library.add_function(result.fndesc, code._final_module)
+        key = object()  # where numba has the function to call from Python
+        context.insert_user_function(key, result.fndesc, [])
+        return SimpleNamespace(signature=result.signature, fndesc=result.fndesc, entry_point=key, objectmode=False)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
