@@ -86,16 +86,17 @@ def _imports(file: Path, tree: ast.Module) -> set[Path]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            start = ".".join([*here[: -node.level], node.module or ""]).strip(".") if node.level else node.module or ""
-            names |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+            start = ".".join([*here[: -node.level], node.module or ""]).strip(".") if node.level else node.module
+            names |= {f"{start}.{alias.name}" for alias in node.names}
     found = set()
     for name in names:
         first, *rest = name.split(".")
-        folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or not rest else None
+        folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or len(here) == 1 else None
         if folder is not None:
-            module = folder.joinpath(first, *rest)
-            found |= {module.with_suffix(".py"), *([module / "__init__.py"] if first in (PACKAGE.name, here[0]) else [])}
-    return {path for path in found if path.is_file()}
+            module = folder.joinpath(first, *rest)  # or what is named is in the module above it
+            places = [place for path in (module, module.parent) for place in (path.with_suffix(".py"), path / "__init__.py")]
+            found |= {*list(filter(Path.is_file, places))[:1]}
+    return found
 
 
 def compiler_key(processor: str) -> str:

@@ -7,20 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.board import (
-    ARTIFACT_SET,
-    ARTIFACTS,
-    DEALT_RECRUITS,
-    FACTIONS,
-    GOODS,
-    ITEMS,
-    MARKETS,
-    MAX_RECRUITS,
-    MAX_WORKERS,
-    NUM_AREAS,
-    NUM_SPACES,
-    TUNNELS,
-)
+from euphoria_env import board
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Trigger
@@ -90,7 +77,7 @@ def fill_player(g, p, out):
     out[_IN_PLAYER.knowledge] = g["knowledge"][p]
     out[_IN_PLAYER.morale] = g["morale"][p]
     out[_IN_PLAYER.stars] = g["stars"][p]
-    for item in range(len(GOODS)):
+    for item in range(len(board.GOODS)):
         out[_IN_PLAYER.goods + item] = min(int(g["goods"][p, item]), 127)
     out[_IN_PLAYER.hand_size] = g["hand_size"][p]
     copy_bytes(out, _IN_PLAYER.available, g["available"][p], 6)
@@ -100,7 +87,7 @@ def fill_player(g, p, out):
     out[_IN_PLAYER.used_geek] = used & 1
     out[_IN_PLAYER.used_gambler] = used >> 1
     starred = int(g["starred"])
-    for k in range(MAX_RECRUITS):  # no branch here is cheaper: those that are not active are written where `present` comes last
+    for k in range(board.MAX_RECRUITS):  # without a branch: a hidden one is written where `present` overwrites it
         card = int(g["recruits"][p, k])
         out[_IN_PLAYER.recruits + card if k < active else _IN_PLAYER.present] = k + 1
         out[_IN_PLAYER.recruit_stars + k] = (starred >> card) & 1 if k < active else 0
@@ -117,7 +104,7 @@ def fill_player(g, p, out):
 @jit
 def fill_private(g, p, out):
     """Writes what only the observer knows (R19.2)."""
-    copy_bytes(out, _AT.own_artifacts, g["artifacts"][p], len(ARTIFACTS))
+    copy_bytes(out, _AT.own_artifacts, g["artifacts"][p], len(board.ARTIFACTS))
     out[_AT.own_dilemma + int(g["dilemma"][p])] = 1
     put_out, held, chosen = np.int8(OUT_BY + p), np.int8(HELD + p), np.int8(IN_BY + p)
     recruits, tiles = g["recruit_place"], g["tile_place"]
@@ -126,7 +113,7 @@ def fill_private(g, p, out):
     for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         out[_AT.own_recruits + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
     if g["ask"] == Decision.RECRUIT or g["status"] == SETUP:
-        for k in range(DEALT_RECRUITS):
+        for k in range(board.DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
                 out[_AT.own_recruits + int(g["hand"][p, k])] = 3
             if g["kept"][p, k] >= 0:
@@ -139,28 +126,28 @@ def fill_private(g, p, out):
 @jit
 def fill_board(g, p, n, out):
     """Writes the board."""
-    copy_bytes(out, _AT.allegiance, g["allegiance"], len(FACTIONS))
-    copy_bytes(out, _AT.miners, g["miners"], len(TUNNELS))
+    copy_bytes(out, _AT.allegiance, g["allegiance"], len(board.FACTIONS))
+    copy_bytes(out, _AT.miners, g["miners"], len(board.TUNNELS))
     for q in range(n):
         k = place_of(q, p, n)
-        for s in range(NUM_AREAS):
+        for s in range(board.NUM_AREAS):
             copy_bytes(out, _AT.areas + 36 * s + 6 * k, g["area"][s, q], 6)
             out[_AT.territories + 6 * s + k] = g["territory"][s, q]
-    copy_bytes(out, _AT.occupant_face, g["face"][NUM_AREAS:], NUM_SPACES - NUM_AREAS)
+    copy_bytes(out, _AT.occupant_face, g["face"][board.NUM_AREAS :], board.NUM_SPACES - board.NUM_AREAS)
     # `place_plus_one` once more, in int8: so the compiler does many spaces at once.
     occupant, first, last, before = g["occupant"], np.int8(p), np.int8(1 - p), np.int8(1 - p + n)
-    for s in range(NUM_SPACES - NUM_AREAS):
-        player = occupant[NUM_AREAS + s]
+    for s in range(board.NUM_SPACES - board.NUM_AREAS):
+        player = occupant[board.NUM_AREAS + s]
         out[_AT.occupant + s] = np.int8(0) if player < 0 else player + (last if player >= first else before)
-    for m in range(len(MARKETS)):
+    for m in range(len(board.MARKETS)):
         if g["built"][m]:
             out[_AT.built + m] = 1
             out[_AT.tile + m] = g["tile"][m] + 1
             for k in range(n):
                 out[_AT.market_stars + 6 * m + k] = (int(g["market_stars"][m]) >> player_at(k, p, n)) & 1
-    copy_bytes(out, _AT.discards, g["discards"], len(ARTIFACTS))
+    copy_bytes(out, _AT.discards, g["discards"], len(board.ARTIFACTS))
     deck = 0
-    for kind in range(len(ARTIFACTS)):
+    for kind in range(len(board.ARTIFACTS)):
         deck += int(g["deck"][kind])
     out[_AT.deck_size] = deck
 
@@ -184,15 +171,15 @@ def fill_decision(g, p, n, out):
         set_a, set_b = int(g["set_a"]), int(g["set_b"])
         # Which two cards Bradley drew only the owner knows.
         if asked == Decision.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
-            set_a = ARTIFACT_SET
-        write_bits(set_a, out, _AT.first_group, len(ITEMS))
+            set_a = board.ARTIFACT_SET
+        write_bits(set_a, out, _AT.first_group, len(board.ITEMS))
         if asked == Decision.SERIES:
-            write_bits(set_b, out, _AT.second_group, len(ITEMS))
+            write_bits(set_b, out, _AT.second_group, len(board.ITEMS))
             out[_AT.units] = g["units_a"]
             out[_AT.units + 1] = g["units_b"]
     out[_AT.last] = g["last"]
-    copy_bytes(out, _AT.chosen, g["chosen"], len(ITEMS))
-    copy_bytes(out, _AT.requested, g["asked"], len(ITEMS))
+    copy_bytes(out, _AT.chosen, g["chosen"], len(board.ITEMS))
+    copy_bytes(out, _AT.requested, g["asked"], len(board.ITEMS))
     for k in range(int(g["depth"])):
         op = g["stack"][k, 0]
         if op == Operation.FURTHER or op == Operation.FURTHER_ANSWERED:
@@ -214,7 +201,7 @@ def fill_placement(g, p, n, out):
         out[_AT.space] = g["space"] + 1
     out[_AT.bumped] = place_plus_one(g["bumped"], p, n)
     out[_AT.bumped_face] = g["bumped_face"]
-    copy_bytes(out, _AT.allegiance_before, g["before"], len(FACTIONS))
+    copy_bytes(out, _AT.allegiance_before, g["before"], len(board.FACTIONS))
     out[_AT.due] = g["due_morale"]
     out[_AT.due + 1] = g["due_knowledge"]
     write_bits(int(g["paid"]), out, _AT.paid, 5)
@@ -225,9 +212,9 @@ def fill_placement(g, p, n, out):
     out[_AT.new_worker] = g["new_worker"]
     out[_AT.new_face] = g["new_face"]
     out[_AT.set_face] = g["set_face"]
-    for k in range(MAX_WORKERS):
+    for k in range(board.MAX_WORKERS):
         out[_AT.to_roll + k] = place_plus_one(g["back_owner"][k], p, n)
-        out[_AT.to_roll + MAX_WORKERS + k] = g["back_face"][k]
+        out[_AT.to_roll + board.MAX_WORKERS + k] = g["back_face"][k]
     out[_AT.roller] = place_plus_one(g["roller"], p, n)
     if g["num_taken"] or g["ask"] == Decision.TAKE:
         out[_AT.payment] = g["payment"] + 1
