@@ -46,7 +46,7 @@ def features() -> CardFeatures:
 
 
 def _table(rows: list[dict[str, float]]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows of named numbers as one array; what a row does not name is 0."""
+    """Rows of named numbers as one array, 0 where a row does not have a name, and the names of its columns."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     table = np.array([[row.get(name, 0.0) for name in columns] for row in rows], np.float32)
     table.flags.writeable = False
@@ -54,7 +54,7 @@ def _table(rows: list[dict[str, float]]) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _recruit(number: int) -> dict[str, float]:
-    """A recruit; every row names what all of them have, so that the columns come in a sensible order."""
+    """The features of a recruit; the columns that all rows share come first."""
     recruit = RECRUITS[number]
     row = {f"faction {name}": float(k == recruit.faction) for k, name in enumerate(FACTIONS)}
     row |= dict.fromkeys(("abilities", "may", "costs morale", "costs knowledge"), 0.0)
@@ -68,7 +68,7 @@ def _recruit(number: int) -> dict[str, float]:
 
 
 def _ability(ability: Ability) -> dict[str, float]:
-    """One ability of a recruit."""
+    """The features of one ability of a recruit."""
     row = {"abilities": 1.0, "may": float(ability.may), "costs morale": ability.morale, "costs knowledge": ability.knowledge}
     row |= {f"on {ability.on.name.lower()}": 1.0, f"when {ability.when.name.lower()}": 1.0}
     row |= {f"price {ability.price.name.lower()}": 1.0}
@@ -80,7 +80,7 @@ def _ability(ability: Ability) -> dict[str, float]:
 
 
 def _effect(effect: Effect, a: int, b: int) -> dict[str, float]:
-    """One effect of an ability, with its amount."""
+    """The features of one effect of an ability, with its amount."""
     word = effect.name.lower()
     if effect == Effect.GOODS:
         return {f"gains {GOODS[a]}": float(b)}
@@ -92,7 +92,7 @@ def _effect(effect: Effect, a: int, b: int) -> dict[str, float]:
 
 
 def _tile(number: int) -> dict[str, float]:
-    """A market tile."""
+    """The features of a market tile."""
     row: dict[str, float] = {}
     for word, start in _GROUPS:
         units, items = (int(value) for value in TILE_COST[number][start : start + 2])

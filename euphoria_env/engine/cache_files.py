@@ -49,13 +49,13 @@ def source_files(library: str) -> list[Path]:
 
 
 def text_key(library: str) -> str:
-    """A hash of the text of all sources that the library may come from: quick to find."""
+    """A hash of the text of all sources that the library may come from; it takes milliseconds."""
     files = dict.fromkeys([*source_files(library), *source_files("euphoria_env")])
     return short_hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
 
 
 def code_key(files: Iterable[Path]) -> str:
-    """A hash of the code in files and in all that they import: takes a second, and is the same for other comments."""
+    """A hash of the code in files and in all that they import, without comments and docstrings; it takes a second."""
     found, trees = set(files), {}
     left = list(found)
     while left:
@@ -76,7 +76,7 @@ def _without_docstrings(tree: ast.Module) -> str:
 
 
 def _imports(file: Path, tree: ast.Module) -> set[Path]:
-    """The files of its own package and of `euphoria_env` that a file imports; beside a file in no package, its neighbours."""
+    """The files that a file imports from its own package and from `euphoria_env`; a lone script has its neighbours too."""
     root = file.parent
     while (root / "__init__.py").exists():
         root = root.parent
@@ -100,7 +100,7 @@ def _imports(file: Path, tree: ast.Module) -> set[Path]:
 
 
 def compiler_key(processor: str) -> str:
-    """A hash of what compiles, for which processor and Python, and how."""
+    """A hash of the processor, the version of Python, the compiler and its options."""
     options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE)
     return short_hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
 
@@ -123,7 +123,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> bool:
-    """Writes a file whole, after a digest of it; False if it cannot be written."""
+    """Writes a digest and the content to a file, whole or not at all; returns False if it cannot be written."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         beside.write_bytes(_digest(content) + content)
@@ -142,7 +142,7 @@ def _digest(content: bytes) -> bytes:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Waits until no other process holds the lock, and says so; the system frees the lock of a process that died."""
+    """Holds a lock; tells, and waits, if another process holds it. The system frees the lock of a process that died."""
     with contextlib.ExitStack() as stack:
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
@@ -160,9 +160,9 @@ def locked(path: Path) -> Iterator[None]:
 
 @cache
 def cache_directory() -> Path | None:
-    """The folder of the cache: $NUMBA_CACHE_DIR, or the first of two that only this user can write to; None if neither will do.
+    """The folder of the cache: $NUMBA_CACHE_DIR, else one in the package, else one in the user's cache.
 
-    The two are beside the package and in the user's cache.
+    The last two are used if this user can write to them, and nobody else; None if there is no such folder.
     """
     if numba.config.CACHE_DIR:
         with contextlib.suppress(OSError):
@@ -177,7 +177,7 @@ def cache_directory() -> Path | None:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether a folder is there or can be made, can be written to, and by nobody else."""
+    """Whether this user can write to a folder, which is made if it is missing, and nobody else can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

@@ -115,7 +115,7 @@ def units_of_item(g, p, verb, item):
 
 @jit
 def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
-    """Whether a series of units_a items of set_a and units_b of set_b, chosen so far, can be completed from item `first` on."""
+    """Whether the series under way, units_a of set_a and units_b of set_b, can be completed with items from `first` on."""
     own_a = own_b = both = 0
     for item in range(len(board.ITEMS)):
         n = int(g["chosen"][item])

@@ -34,7 +34,7 @@ def _kinds_of(text: str) -> list[Any]:
 
 
 def _accepted(kind: Any) -> list[Any]:
-    """The types of arguments that do for a declared one: writable arrays for read-only ones."""
+    """The types that are accepted for a declared one: for a read-only array also a writable one."""
     return [kind, kind.copy(readonly=False)] if isinstance(kind, types.Array) and not kind.mutable else [kind]
 
 
@@ -104,12 +104,12 @@ class _Entry(_Part):
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of the engine: compiled into the entry points that call it, once for all integer types."""
+    """Makes a function part of the engine: it is compiled into the entry points that call it, once for all integer types."""
     return function if numba.config.DISABLE_JIT else _Part(function, targetoptions=_OPTIONS)
 
 
 def entry(*kinds: Any, apart: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An entry point, which Python calls with arguments of these types; agents with compiled parts of their own use it too.
+    """Makes a function an entry point, which Python calls with arguments of these types; compiled agents use it too.
 
     Args:
         kinds: the types of the arguments, in order: numba's, or texts that name some, like "int64 float32[:,:] bool_[:]".
@@ -138,5 +138,5 @@ class _Native(_Intrinsic):  # type: ignore[misc]
 
 
 def native(generate: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Replaces a Python function in compiled code by instructions of the processor; `generate` is that of an intrinsic."""
+    """Replaces a Python function in compiled code by instructions of LLVM's; `generate` is as for `numba.extending.intrinsic`."""
     return lambda function: function if numba.config.DISABLE_JIT else _Native(generate, function)

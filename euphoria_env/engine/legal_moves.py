@@ -1,4 +1,4 @@
-"""Decisions: which moves are legal, as a function of what is asked, and what an answer does first (R18)."""
+"""Decisions: which moves are legal when a decision is asked, and what its answer does first (R18)."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def allow_series(g, words, p):
 
 @jit
 def allow_take(g, words, p):
-    """Allows the workers that can be retrieved: in the order of spaces, on one space of faces (R18.2)."""
+    """Allows the workers that can be retrieved next: in the order of spaces, on one space in the order of faces (R18.2)."""
     n = int(g["num_taken"])
     first = int(g["taken"][n - 1]) if n else 0
     same = 0
@@ -176,7 +176,7 @@ def allow_way(g, words, p, asked):
 
 @jit
 def allow_track(g, words, p):
-    """Allows the empty spaces of the tracks of markers that are not yet placed; the last player begins with morale (R17.3)."""
+    """Allows the empty spaces of the tracks on which the player has no marker yet; the last player begins with morale (R17.3)."""
     last = seat_after(g, int(g["num_players"]) - 1)
     morale, knowledge = g["morale"][p] == 0, g["knowledge"][p] == 0
     for n in range(1, 7):

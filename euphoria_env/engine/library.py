@@ -86,7 +86,7 @@ def _full_name(function: Callable[..., Any]) -> str:
 
 @cache
 def _symbols(library: str) -> dict[str, list[str]]:
-    """Loads a library, which is made if it was not kept; returns two symbols of each entry point, of its code and environment."""
+    """Loads a library, or makes it if none was kept; returns the symbols of code and environment of each entry point."""
     cpu_target.target_context.refresh()  # makes known to LLVM what compiled code calls
     symbols, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
     engine = cpu_target.target_context.codegen()._engine._ee
@@ -96,7 +96,7 @@ def _symbols(library: str) -> dict[str, list[str]]:
 
 
 def _shipped(library: str) -> bytes | None:
-    """The library that the wheel carries; None, after a line that says so, if it is for other sources or another processor."""
+    """The library that the wheel carries; if it is for other sources or another processor, prints that and returns None."""
     if library not in PACKAGES or not SHIPPED.is_dir():
         return None
     processor = shipped_processor()
@@ -122,7 +122,7 @@ def _from_cache(library: str) -> bytes:
 
 
 def _find(library: str, folder: Path) -> bytes | None:
-    """A library that was kept; the key of its code is kept by that of its text, which is found sooner."""
+    """A library that was kept, or None; the key of its text, which is quick to find, leads to the key of its code."""
     quick = folder / f"{library}-{cache_files.text_key(library)}.key"
     key = cache_files.read(quick)
     if key is None:

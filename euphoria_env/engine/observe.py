@@ -73,7 +73,7 @@ def write_bits(bits, out, at, n):
 
 @jit
 def fill_player(g, p, out):
-    """Writes what is public of a player into an int8 array (PLAYER_SIZE,), which must be 0."""
+    """Writes what is public of a player into an int8 array of zeros (PLAYER_SIZE,)."""
     out[_IN_PLAYER.knowledge] = g["knowledge"][p]
     out[_IN_PLAYER.morale] = g["morale"][p]
     out[_IN_PLAYER.stars] = g["stars"][p]
@@ -134,7 +134,7 @@ def fill_board(g, p, n, out):
             copy_bytes(out, _AT.areas + 36 * s + 6 * k, g["area"][s, q], 6)
             out[_AT.territories + 6 * s + k] = g["territory"][s, q]
     copy_bytes(out, _AT.occupant_face, g["face"][board.NUM_AREAS :], board.NUM_SPACES - board.NUM_AREAS)
-    # `place_plus_one` once more, in int8: so the compiler does many spaces at once.
+    # As `place_plus_one`, but in int8, so that the compiler handles many spaces at once.
     occupant, first, last, before = g["occupant"], np.int8(p), np.int8(1 - p), np.int8(1 - p + n)
     for s in range(board.NUM_SPACES - board.NUM_AREAS):
         player = occupant[board.NUM_AREAS + s]
@@ -169,7 +169,7 @@ def fill_decision(g, p, n, out):
     if asked == Decision.SERIES or asked == Decision.STAR:
         out[_AT.verb] = g["verb"] + 1 if asked == Decision.SERIES else 0
         set_a, set_b = int(g["set_a"]), int(g["set_b"])
-        # Which two cards Bradley drew only the owner knows.
+        # Only the owner knows which two cards Bradley drew.
         if asked == Decision.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = board.ARTIFACT_SET
         write_bits(set_a, out, _AT.first_group, len(board.ITEMS))
@@ -280,5 +280,5 @@ def fill_events(tape, p, n, out):
 
 @entry(TAPE, "int64 int64 int8[:,:]")
 def write_events(tape, p, n, out):
-    """Writes the last events as player p of n sees them, as `fill_events`."""
+    """Writes the last events as player p of n sees them; see `fill_events`."""
     fill_events(pointer_to(tape, 0), p, n, out)

@@ -172,7 +172,7 @@ _POSITION = [
 
 
 class PendingField(NamedTuple):
-    """A field of what is pending, and its range, for `mid_turn`; `high` may be a function of the number of players."""
+    """A field of the turn under way, with its range for `mid_turn`; `high` may be a function of the number of players."""
 
     name: str
     kind: type

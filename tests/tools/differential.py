@@ -29,6 +29,7 @@ from euphoria_env.cards.recruits import RECRUITS as CARDS
 from euphoria_env.cards.vocabulary import Trigger
 from tests.referee import Referee
 from tests.referee.tables import AREAS, RECRUITS, TUNNELS
+from tests.tools.playing import prefer
 from tests.tools.positions import bazaar, photo_finish, random_position, random_rules, spotlight
 
 READABLE = (
@@ -192,41 +193,6 @@ def grouped(outcomes: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
 # --------------------------------------------------------------------------------------------------------------- playing
 
 
-def choose_random(rng: random.Random, legal: list[str], pair: Pair) -> str:
-    """Any move."""
-    return rng.choice(legal)
-
-
-def choose_eager(rng: random.Random, legal: list[str], pair: Pair) -> str:
-    """Builds, uses what can be used, retrieves late and not from sites: so that games end."""
-    if len(legal) == 1:
-        return legal[0]
-    placing = any(move.startswith("place") for move in legal)
-    begun: set[str] | None = None
-    weights = []
-    for move in legal:
-        verb, _, rest = move.partition(" ")
-        weight = _WEIGHTS.get(verb, 1.0)
-        if verb == "place":
-            space = rest[2:]
-            if "_site_" in space:
-                if begun is None:
-                    begun = {name.rpartition("_")[0] for name in pair.position["workers"] if "_site_" in name}
-                weight = 60 if space.rpartition("_")[0] in begun else 6
-            elif "market" in space or "_of_" in space or space in ("wind_salon", "nimbus_loft"):
-                weight = 30
-            elif space.endswith("_end") or space.startswith("tank"):
-                weight = 6
-            elif "tunnel" in space:
-                weight = 4
-        elif verb == "retrieve":
-            weight = 0.02 if placing else 1 if rest == "free" else 10
-        elif verb == "take":
-            weight = 0.05 if "_site_" in rest else 8
-        weights.append(weight)
-    return rng.choices(legal, weights)[0]
-
-
 def choose_curious(rng: random.Random, legal: list[str], pair: Pair) -> str:
     """Goes where the player's recruits act and where others stand, pays in unusual ways, and uses what can be used."""
     if len(legal) == 1:
@@ -298,8 +264,8 @@ for _name, _part in (
     _PLACES[_name] |= {space for space in SPACES if _part in space}
 _WEIGHTS = {"dilemma": 30, "use": 4, "end": 0.2, "trade": 0.5, "offer": 2, "accept": 2}
 POLICIES: dict[str, Callable[[random.Random, list[str], Pair], str]] = {
-    "random": choose_random,
-    "eager": choose_eager,
+    "random": lambda rng, legal, pair: rng.choice(legal),
+    "prefer": lambda rng, legal, pair: prefer(pair.engine, rng),
     "curious": choose_curious,
     "trader": choose_trader,
     "weights": choose_weights,
