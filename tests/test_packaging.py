@@ -135,7 +135,7 @@ def test_the_installed_wheel_works_without_the_repository(built: Path, tmp_path:
     small = ("--games", 40, "--max-turns", 40)
     assert "1 x weights" in call("euphoria", "evaluate", "--agent", "random", "--against", "weights", *small, "--processes", 1)
     call("euphoria", "tournament", "--agents", "my_agents:Mine", "random", "--out", "ladder", *small, "--processes", 2)
-    assert {"plot.png", "results.json"} <= {file.name for file in (folder / "ladder").iterdir()}
+    assert (folder / "ladder" / "results.json").exists()
     assert "turns and" in call("euphoria", "replay", GOLDEN[0], "--every", "end")
     failed = subprocess.run([bin_folder / "euphoria", "train"], cwd=folder, env=_environment(), capture_output=True, text=True)
     assert (failed.returncode, failed.stderr) == (2, "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n")

@@ -22,7 +22,7 @@ from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
 
 
 class BatchArrays(NamedTuple):
-    """Games, and what the player who decides in each of them sees."""
+    """Games, and what the players see who decide."""
 
     states: np.ndarray  # rows (N,)
     tapes: np.ndarray  # of each game, or one that all share
@@ -98,7 +98,7 @@ def show_to_decider(games, i):
 
 @entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64")
 def start_games(games, chosen, blank, episodes, seed):
-    """Begins the games with the chosen numbers."""
+    """Begins the chosen games, by their numbers."""
     for i in chosen:
         restart(games.states, i, blank, seed, episodes[i], tape_of(games.tapes, i))
         show_to_decider(games, i)
@@ -113,7 +113,7 @@ def show_games(games, first, last):
 
 @entry(ROWS, "int64[:] int8[:,:,:]")
 def show_ends(ends, ended, observations):
-    """Writes what every player saw at the end of games, whose rows are `ends` and whose numbers are `ended`."""
+    """Writes what every player saw at the end of games: `ends` are their rows, `ended` their numbers."""
     for k in range(len(ended)):
         for p in range(int(ends[k]["num_players"])):
             fill_observation(ends[k], p, observations[ended[k], p])
@@ -144,7 +144,7 @@ def first_illegal(games, actions, active):
 
 @entry(ROWS, "float64[:] int64[:]")
 def choose_legal(games, chances, moves):
-    """Writes a legal move of each game, which must have one; `chances` holds a random number from [0, 1) for each."""
+    """Writes a legal move of each game, drawn by one number from [0, 1) each; every game must have a legal move."""
     for i in range(len(games)):
         words = games[i]["legal"]
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
@@ -152,7 +152,7 @@ def choose_legal(games, chances, moves):
 
 @entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64", STEP_RESULTS, apart=True)
 def step_games(games, first, last, actions, active, kind, results):
-    """Plays one decision in each active game from first to last - 1; returns how many ended. Ended games are not shown."""
+    """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
     games, results = borrowed(games), borrowed(results)
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):
