@@ -159,6 +159,8 @@ def _make(library: str, folder: Path) -> bytes:
                 files = sorted(folder.glob(f"{library}-*.{suffix}"), key=lambda file: file.stat().st_mtime)
                 for old in files[:-LIBRARIES_KEPT]:
                     old.unlink(missing_ok=True)
+            if library == "euphoria_env" and "euphoria_agents" in sys.modules and not SHIPPED.is_dir():
+                _make("euphoria_agents", folder)  # by this process, which need not compile the engine again for it
     return found
 
 
