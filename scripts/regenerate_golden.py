@@ -1,4 +1,4 @@
-"""Writes tests/golden again: recorded games, their digests, and counts of move sequences.
+"""Writes tests/golden again: recorded games and their digests.
 
 Only after a wanted change of rules, of the layout of a row or of the observation, or of the numbering of the moves; look at the
 difference before you commit it. `--check` writes nothing and says by exit code 1 whether something is stale.
@@ -22,11 +22,9 @@ def files() -> dict[Path, str]:
     records = {name: golden_games.play(name).to_record() for name in golden_games.GAMES}
     records["from_a_position"] = golden_games.from_position().to_record()
     digests = {name: golden_games.digest(text) for name, text in records.items()}
-    counts = {name: golden_games.counts(name) for name in golden_games.POSITIONS}
     return {
         **{golden_games.FOLDER / f"{name}.record": text for name, text in records.items()},
         golden_games.DIGESTS: _lines(digests),
-        golden_games.COUNTS: _lines(counts),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
 from euphoria_env import Game, Rules
@@ -58,18 +57,3 @@ def test_a_tape_keeps_the_last_events_and_nothing_more() -> None:
     assert len(short) == tape.TAPE_HEADER + 8 and short[tape.TAPE_EVENTS] == 5
     assert short[tape.TAPE_HEADER :].tolist() == [EventKind.DIE, 0, 5, -1, EventKind.DIE, 0, 4, -1]
     assert none.tolist() == tape.empty_tape().tolist()
-
-
-def test_long_games_have_all_their_outcomes() -> None:
-    """More are drawn than the log of a game holds at once; loaded into another game they make the same one."""
-    game = Game(Rules(num_players=6), seed=5)
-    rng = random.Random(1)
-    while game.legal():
-        game.play(rng.choice(game.legal()))
-    assert len(game.outcomes) > 600  # and far more events than are kept on a tape
-    twin = Game(
-        Rules(num_players=6), seed=6, load={kind: [value for k, value in game.outcomes if k == kind] for kind in tape.KINDS}
-    )
-    for move in game.history:
-        twin.play(move.split(" | ")[0])
-    assert twin.outcomes == game.outcomes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, IllegalMove, Rules, actions, observations
-from tests.tools.playing import all_rules, conserved, prefer, random_move
+from tests.tools.playing import all_rules, conserved, prefer, random_game, random_move
 
 DECISIONS = 500
 RULES = list(all_rules())
@@ -88,25 +88,19 @@ def test_truncated_after_max_turns(n: int) -> None:
     assert Game.from_dict(game.to_dict()) == game
 
 
-@pytest.mark.parametrize("rules", RULES[:4], ids=_id)
+@pytest.mark.parametrize("rules", RULES[:10:3], ids=_id)
 def test_outcomes_loaded_into_another_game_make_the_same_game(rules: Rules) -> None:
-    rng = random.Random(5)
-    game = Game(rules, seed=1)
-    moves = []
-    for _ in range(300):
-        moves.append(prefer(game, rng))
-        game.play(moves[-1])
+    """In long games more is drawn than the log of a game holds at once."""
+    game = random_game(rules, seed=5)
     load: dict[str, list] = {}
     for kind, value in game.outcomes:
         load.setdefault(kind, []).append(value)
-    other = Game(rules, seed=2, load=load)
-    for move in moves:
-        other.play(move)
-    a, b = game.to_dict(), other.to_dict()
-    for d in (a, b):
-        d.pop("generator")
-        d.get("pending", {}).pop("check", None)
-    assert a == b
+    twin = Game(rules, seed=6, load=load)
+    for line in game.history:
+        twin.play(line.split(" | ")[0])
+    assert twin.outcomes == game.outcomes
+    a, b = game.to_dict(), twin.to_dict()
+    assert a | {"generator": None} == b | {"generator": None}
 
 
 def test_equal_seeds_make_equal_games_and_others_do_not() -> None:

@@ -107,15 +107,3 @@ def test_games_from_their_first_turn_on(n: int) -> None:
         game.play(random_move(game, rng))
     for k in range(1, n):
         follow(game.clone(), k, rng, 150)
-
-
-@pytest.mark.parametrize("n", range(2, 7))
-def test_rotating_all_the_way_around_changes_nothing(n: int) -> None:
-    rng = random.Random(n)
-    game = Game(Rules(num_players=n, market_draft=True), seed=n)
-    while "pending" in game.to_dict() or game.turn < 20:
-        game.play(prefer(game, rng))
-    d = game.to_dict()
-    for _ in range(n):
-        d = rotated(d, 1)
-    assert Game.from_dict(d) == game

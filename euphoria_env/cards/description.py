@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from euphoria_env.board import FACTIONS, GAINS, GOODS, ITEMS, SPACES
-from euphoria_env.cards.recruits import RECRUITS
+from euphoria_env.cards.recruits import RECRUITS, Recruit
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_COST, TILES
-from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Price, Trigger, When
+from euphoria_env.cards.vocabulary import CHOICES, Effect, Price, Trigger, When
 
 _NUMBERS = (Effect.MORALE, Effect.KNOWLEDGE, Effect.DRAW, Effect.TUNNEL_RESOURCE)  # effects with an amount
-_GROUPS = (("first", 0), ("second", 2))  # of a tile's cost, and where they begin in its row
 
 
 class CardFeatures(NamedTuple):
@@ -40,66 +40,57 @@ def features() -> CardFeatures:
     they are optional, and flags for everything that is not in a row. For a tile: the units of its cost with the items that can
     pay them, the faces that its penalty is for, and a flag for each other penalty.
     """
-    recruits, recruit_columns = _table([_recruit(k) for k in range(len(RECRUITS))])
-    tiles, tile_columns = _table([_tile(k) for k in range(len(TILES))])
+    recruits, recruit_columns = _table([*map(_recruit, RECRUITS)])
+    tiles, tile_columns = _table([*map(_tile, range(len(TILES)))])
     return CardFeatures(recruits, tiles, recruit_columns, tile_columns)
 
 
-def _table(rows: list[dict[str, float]]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows of named numbers as one array; what a row does not name is 0."""
+def _table(rows: list[Counter[str]]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Rows of named numbers as one array, 0 where a row does not have a name, and the names of its columns."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    table = np.array([[row.get(name, 0.0) for name in columns] for row in rows], np.float32)
+    table = np.array([[row[name] for name in columns] for row in rows], np.float32)
     table.flags.writeable = False
     return table, columns
 
 
-def _recruit(number: int) -> dict[str, float]:
-    """A recruit; every row names what all of them have, so that the columns come in a sensible order."""
-    recruit = RECRUITS[number]
-    row = {f"faction {name}": float(k == recruit.faction) for k, name in enumerate(FACTIONS)}
-    row |= dict.fromkeys(("abilities", "may", "costs morale", "costs knowledge"), 0.0)
+def _recruit(recruit: Recruit) -> Counter[str]:
+    """The features of a recruit; the columns that all rows share come first."""
+    row = Counter({f"faction {name}": int(k == recruit.faction) for k, name in enumerate(FACTIONS)})
+    row.update(dict.fromkeys(("abilities", "may", "costs morale", "costs knowledge"), 0))
     for kind, word in ((Trigger, "on"), (When, "when"), (Price, "price")):
-        row |= {f"{word} {member.name.lower()}": 0.0 for member in kind}
-    row |= {f"at {space}": 0.0 for space in SPACES}
+        row.update({f"{word} {member.name.lower()}": 0 for member in kind})
+    row.update({f"at {space}": 0 for space in SPACES})
     for ability in recruit.abilities:
-        for name, value in _ability(ability).items():
-            row[name] = row.get(name, 0.0) + value
-    return row | {f"also {word}": 1.0 for word in recruit.also}
-
-
-def _ability(ability: Ability) -> dict[str, float]:
-    """One ability of a recruit."""
-    row = {"abilities": 1.0, "may": float(ability.may), "costs morale": ability.morale, "costs knowledge": ability.knowledge}
-    row |= {f"on {ability.on.name.lower()}": 1.0, f"when {ability.when.name.lower()}": 1.0}
-    row |= {f"price {ability.price.name.lower()}": 1.0}
-    row |= {f"at {space}": 1.0 for k, space in enumerate(SPACES) if ability.at >> k & 1}
-    for effect, a, b in ability.do:
-        for name, value in _effect(Effect(effect), a, b).items():
-            row[name] = row.get(name, 0.0) + value
+        row.update(abilities=1, may=ability.may)
+        row.update({"costs morale": ability.morale, "costs knowledge": ability.knowledge})
+        row.update(f"at {space}" for k, space in enumerate(SPACES) if ability.at >> k & 1)
+        for word, member in (("on", ability.on), ("when", ability.when), ("price", ability.price)):
+            row[f"{word} {member.name.lower()}"] += 1
+        for effect, a, b in ability.do:
+            row.update(_effect(Effect(effect), a, b))
+    row.update(f"also {word}" for word in recruit.also)
     return row
 
 
-def _effect(effect: Effect, a: int, b: int) -> dict[str, float]:
-    """One effect of an ability, with its amount."""
-    word = effect.name.lower()
+def _effect(effect: Effect, a: int, b: int) -> dict[str, int]:
+    """The features of one effect of an ability, with its amount."""
     if effect == Effect.GOODS:
-        return {f"gains {GOODS[a]}": float(b)}
+        return {f"gains {GOODS[a]}": b}
     if effect == Effect.CHOOSE:
-        return {f"chooses {name}": float(b) for k, name in enumerate(GAINS) if CHOICES[a] >> k & 1}
+        return {f"chooses {name}": b for k, name in enumerate(GAINS) if CHOICES[a] >> k & 1}
     if effect == Effect.ADVANCE:
-        return {f"advances {FACTIONS[a]}": 1.0}
-    return {word: float(a) if effect in _NUMBERS else 1.0}
+        return {f"advances {FACTIONS[a]}": 1}
+    return {effect.name.lower(): a if effect in _NUMBERS else 1}
 
 
-def _tile(number: int) -> dict[str, float]:
-    """A market tile."""
-    row: dict[str, float] = {}
-    for word, start in _GROUPS:
-        units, items = (int(value) for value in TILE_COST[number][start : start + 2])
-        row |= {f"{word} units": float(units)}
-        row |= {f"{word} {item}": float(items >> k & 1) for k, item in enumerate(ITEMS)}
-    faces = {f"penalty of face {face}": float(FACE_PENALTY[face] == number) for face in range(1, len(FACE_PENALTY))}
-    row |= faces
+def _tile(number: int) -> Counter[str]:
+    """The features of a market tile."""
+    row = Counter[str]()
+    for word, (units, items) in zip(("first", "second"), TILE_COST[number].reshape(2, 2).tolist(), strict=True):
+        row[f"{word} units"] = units
+        row.update({f"{word} {item}": items >> k & 1 for k, item in enumerate(ITEMS)})
+    faces = {f"penalty of face {face}": int(FACE_PENALTY[face] == number) for face in range(1, len(FACE_PENALTY))}
+    row.update(faces)
     if not any(faces.values()):
-        row[f"penalty of {TILES[number]}"] = 1.0
+        row[f"penalty of {TILES[number]}"] = 1
     return row

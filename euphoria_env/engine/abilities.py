@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
+from euphoria_env import board
 from euphoria_env.actions import USE
-from euphoria_env.board import (
-    BLISS,
-    ENERGY,
-    FIRST_RESOURCE,
-    FIRST_SLOT,
-    FOOD,
-    GOLD,
-    NUM_AREAS,
-    SLOTS_PER_SITE,
-    SUBTERRAN,
-)
-from euphoria_env.cards.recruits import (
-    BRIAN,
-    ROW,
-    ROW_AT,
-    ROW_CARD,
-    ROW_KNOWLEDGE,
-    ROW_MAY,
-    ROW_MORALE,
-    ROW_NUMBER,
-    ROW_PRICE,
-    ROW_PROGRAM,
-    ROW_TRIGGER,
-    ROW_WHEN,
-    TRIGGER_CARDS,
-)
+from euphoria_env.cards import recruits
 from euphoria_env.cards.vocabulary import Price, Trigger, When
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import add_goods, has_room, pay_knowledge, pay_morale, take_goods
@@ -54,18 +30,18 @@ from euphoria_env.event_kinds import EventKind
 def trigger(g, tape, p, event, slot):
     """Lets the recruits of a player act on an event, from recruit `slot` on, in the order in which they became active."""
     cards = enabled_recruits(g, p)
-    if not cards & TRIGGER_CARDS[event]:
+    if not cards & recruits.TRIGGER_CARDS[event]:
         return
     for k in range(slot, int(g["num_active"][p])):
         card = int(g["recruits"][p, k])
-        row = int(ROW[event, card])
+        row = int(recruits.ROW[event, card])
         if row >= 0 and (cards >> card) & 1 and may_act(g, p, row):
             push(g, Operation.TRIGGER, p, event, k + 1)
-            if ROW_MAY[row]:
+            if recruits.ROW_MAY[row]:
                 push(g, Operation.ABILITY_ANSWERED, p, row, 0)
                 ask_use(g, p, card)
             else:
-                log_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
+                log_cause(tape, EventKind.ABILITY, p, card, recruits.ROW_NUMBER[row])
                 start_ability(g, p, row)
             return
 
@@ -73,40 +49,40 @@ def trigger(g, tape, p, event, slot):
 @jit
 def may_act(g, p, row):
     """Returns whether an ability can act here: the space, the condition (R13.8) and the price allow it."""
-    event = ROW_TRIGGER[row]
-    if (event == Trigger.PLACED or event == Trigger.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
+    event = recruits.ROW_TRIGGER[row]
+    if (event == Trigger.PLACED or event == Trigger.BUMPED) and not (recruits.ROW_AT[row] >> int(g["space"])) & 1:
         return False
     return (
-        holds(g, p, int(ROW_WHEN[row]))
-        and has_room(g, p, int(ROW_MORALE[row]), int(ROW_KNOWLEDGE[row]))
-        and affords(g, p, int(ROW_PRICE[row]))
+        holds(g, p, int(recruits.ROW_WHEN[row]))
+        and has_room(g, p, int(recruits.ROW_MORALE[row]), int(recruits.ROW_KNOWLEDGE[row]))
+        and affords(g, p, int(recruits.ROW_PRICE[row]))
     )
 
 
 @jit
 def start_ability(g, p, row):
     """Carries out an ability; then the hand limit, unless the ability is part of the event it acts on (R5.6)."""
-    if ROW_TRIGGER[row] != Trigger.STAR:
+    if recruits.ROW_TRIGGER[row] != Trigger.STAR:
         push(g, Operation.LIMITS, p, 0, 0)
-    push_program(g, ROW_PROGRAM, row, p)
+    push_program(g, recruits.ROW_PROGRAM, row, p)
 
 
 @jit
 def ability_answered(g, tape, p, row):
     """Uses an ability or not, as the player answered; the price is paid in the order morale, knowledge, goods (R13.10)."""
-    card = int(ROW_CARD[row])
+    card = int(recruits.ROW_CARD[row])
     if g["answer"] != USE + card:
         log_event(tape, EventKind.DECLINED, p, card, -1)
         return
-    if ROW_TRIGGER[row] == Trigger.STAR:  # in the middle of what gave the star
-        log_interruption(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
+    if recruits.ROW_TRIGGER[row] == Trigger.STAR:  # in the middle of what gave the star
+        log_interruption(tape, EventKind.ABILITY, p, card, recruits.ROW_NUMBER[row])
     else:
-        log_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
-    if ROW_MORALE[row]:
-        pay_morale(g, tape, p, int(ROW_MORALE[row]))
-    if ROW_KNOWLEDGE[row]:
-        pay_knowledge(g, tape, p, int(ROW_KNOWLEDGE[row]))
-    pay_price(g, tape, p, int(ROW_PRICE[row]))
+        log_cause(tape, EventKind.ABILITY, p, card, recruits.ROW_NUMBER[row])
+    if recruits.ROW_MORALE[row]:
+        pay_morale(g, tape, p, int(recruits.ROW_MORALE[row]))
+    if recruits.ROW_KNOWLEDGE[row]:
+        pay_knowledge(g, tape, p, int(recruits.ROW_KNOWLEDGE[row]))
+    pay_price(g, tape, p, int(recruits.ROW_PRICE[row]))
     start_ability(g, p, row)
 
 
@@ -114,10 +90,10 @@ def ability_answered(g, tape, p, row):
 def pay_price(g, tape, p, price):
     """Takes the part of a price that leaves no choice; the effects of the ability take the rest."""
     if price == Price.ENERGY:
-        take_goods(g, tape, EventKind.PAID, p, ENERGY, 1)
+        take_goods(g, tape, EventKind.PAID, p, board.ENERGY, 1)
     elif price == Price.GOLD_TO_BUMPED:
-        take_goods(g, tape, EventKind.GIVEN, p, GOLD, 1)
-        add_goods(g, tape, EventKind.RECEIVED, int(g["bumped"]), GOLD, 1)
+        take_goods(g, tape, EventKind.GIVEN, p, board.GOLD, 1)
+        add_goods(g, tape, EventKind.RECEIVED, int(g["bumped"]), board.GOLD, 1)
     elif price == Price.BLISS or price == Price.ARTIFACT or price == Price.PLACED_WORKER or price == Price.RETRIEVED_WORKER:
         return
     elif price != Price.NONE:
@@ -130,11 +106,11 @@ def affords(g, p, price):
     if price == Price.NONE:
         return True
     if price == Price.ENERGY:
-        return g["goods"][p, ENERGY] > 0
+        return g["goods"][p, board.ENERGY] > 0
     if price == Price.BLISS:
-        return g["goods"][p, BLISS] > 0 or (g["goods"][p, FOOD] > 0 and has_ability(g, p, BRIAN) != 0)
+        return g["goods"][p, board.BLISS] > 0 or (g["goods"][p, board.FOOD] > 0 and has_ability(g, p, recruits.BRIAN) != 0)
     if price == Price.GOLD_TO_BUMPED:
-        return g["goods"][p, GOLD] > 0
+        return g["goods"][p, board.GOLD] > 0
     if price == Price.ARTIFACT:
         return g["hand_size"][p] > 0
     if price == Price.PLACED_WORKER:
@@ -152,7 +128,7 @@ def holds(g, p, when):
     if when == When.NO_ARTIFACT:
         return g["hand_size"][p] == 0
     if when == When.NO_RESOURCE:
-        return g["goods"][p, FIRST_RESOURCE:].sum() == 0
+        return g["goods"][p, board.FIRST_RESOURCE :].sum() == 0
     if when == When.SAME_FACE or when == When.ALONE or when == When.HIGHEST or when == When.LOWEST:
         return compares(g, p, when)
     if when == When.WITHOUT_BUMPING:
@@ -172,7 +148,7 @@ def holds(g, p, when):
     if when == When.BUMPED_HIGHER:
         return g["bumped_face"] > g["placed_face"]
     if when == When.BUMPED_NO_SUBTERRAN:
-        return not member(g, int(g["bumped"]), SUBTERRAN)
+        return not member(g, int(g["bumped"]), board.SUBTERRAN)
     if when == When.ROLLER_SHOWS_PAIR:
         most = 0
         for f in range(6):
@@ -191,7 +167,7 @@ def compares(g, p, when):
     mine = int(g["placed_face"])
     lowest, highest, same, others = 7, 0, 0, -1  # the placed worker itself is among those counted
     space = int(g["space"])
-    if space < NUM_AREAS:
+    if space < board.NUM_AREAS:
         for f in range(1, 7):
             n = 0
             for q in range(int(g["num_players"])):
@@ -202,8 +178,8 @@ def compares(g, p, when):
             elif n:
                 lowest, highest = min(lowest, f), max(highest, f)
     else:
-        first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
-        for s in range(first, first + SLOTS_PER_SITE):
+        first = space - (space - board.FIRST_SLOT) % board.SLOTS_PER_SITE
+        for s in range(first, first + board.SLOTS_PER_SITE):
             if g["occupant"][s] >= 0:
                 f = int(g["face"][s])
                 others += 1

@@ -17,14 +17,14 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def move_artifact(g, p, kind, n):
-    """Puts n cards of a type into a hand; takes them out, if negative."""
+    """Puts n cards of a type into a hand; takes them out if n is negative."""
     g["artifacts"][p, kind] += n
     g["hand_size"][p] += n
 
 
 @jit
 def discard_artifact(g, tape, event, p, kind, n):
-    """Puts n cards of a type from a hand to the discards, as an event of this kind: they are paid or discarded."""
+    """Moves n cards of a type from a hand to the discards, and logs it as this kind of event: PAID or DISCARDED."""
     move_artifact(g, p, kind, -n)
     g["discards"][kind] += n
     log_event(tape, event, p, FIRST_ARTIFACT + kind, n)
@@ -62,7 +62,7 @@ def draw_artifacts(g, tape, p, n, slot):
 
 @jit
 def draw_answered(g, tape, p, n, slot):
-    """Continues a draw: Geek or the Gambler draws several cards in place of one, if the player said so."""
+    """Continues a draw: Geek or the Gambler draws several cards in place of one, if the player chose so."""
     card = int(g["recruits"][p, slot])
     if g["answer"] != USE + card:
         log_event(tape, EventKind.DECLINED, p, card, -1)

@@ -1,4 +1,4 @@
-"""Instructions that indexing cannot give the compiler: bytes copied as they are, and arrays without reference counts."""
+"""Faster code than indexing gives: copies of bytes, bare pointers, and arrays passed on without counting references."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _point(typing_context: Any, array: Any, at: Any) -> Any:
 
 @native(_point)
 def pointer_to(array: Any, at: int) -> Any:
-    """A contiguous array from entry `at` on, row after row; compiled, a bare address, which is passed on in one register."""
+    """A contiguous array, flattened, from entry `at` on; in compiled code a bare pointer, which fits into one register."""
     return array.reshape(-1)[at:]
 
 
@@ -58,8 +58,8 @@ def _lend(typing_context: Any, value: Any) -> Any:
 
 @native(_lend)
 def borrowed(value: Any) -> Any:
-    """The same array, or tuple of arrays and numbers; compiled, passing it on counts no references.
+    """Returns the same array, or tuple of arrays and numbers; compiled code then passes it on without counting references.
 
-    For parameters only: their owner outlives the call.
+    Use it for parameters only: their owner outlives the call.
     """
     return value

@@ -49,64 +49,58 @@ def source_files(library: str) -> list[Path]:
 
 
 def text_key(library: str) -> str:
-    """A hash of the text of all sources that the library may come from: quick to find."""
+    """A hash of the text of all sources that the library may come from; it takes milliseconds."""
     files = dict.fromkeys([*source_files(library), *source_files("euphoria_env")])
     return short_hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
 
 
 def code_key(files: Iterable[Path]) -> str:
-    """A hash of the code in files and in all that they import: takes a second, and is the same for other comments."""
-    found = set().union(*(_with_imports(file) for file in files))
-    return short_hash("".join(sorted(f"{file.name} {_hash_of_code(file)}\n" for file in found)).encode())
+    """A hash of the code in files and in all that they import, without comments and docstrings; it takes a second."""
+    found, trees = set(files), {}
+    left = list(found)
+    while left:
+        file = left.pop()
+        trees[file] = ast.parse(file.read_bytes())
+        new = _imports(file, trees[file]) - found
+        found |= new
+        left += new
+    return short_hash("".join(sorted(f"{file.name} {_without_docstrings(tree)}\n" for file, tree in trees.items())).encode())
 
 
-@cache
-def _hash_of_code(file: Path) -> str:
-    """A hash of the syntax tree of a file, without docstrings and places."""
-    tree = ast.parse(file.read_bytes())
+def _without_docstrings(tree: ast.Module) -> str:
+    """A syntax tree as text, without docstrings and places."""
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, False):
             del node.body[0]
-    return short_hash(ast.dump(tree).encode())
+    return ast.dump(tree)
 
 
-@cache
-def _with_imports(file: Path) -> frozenset[Path]:
-    """A file, and the files that it imports, and those that they import."""
-    found, left = {file}, [file]
-    while left:
-        new = _imports(left.pop()) - found
-        found |= new
-        left += new
-    return frozenset(found)
-
-
-@cache
-def _imports(file: Path) -> frozenset[Path]:
-    """The files of its own package and of `euphoria_env` that a file imports; beside a file in no package, its neighbours."""
+def _imports(file: Path, tree: ast.Module) -> set[Path]:
+    """The files that a file imports from its own package and from `euphoria_env`; a lone script has its neighbours too."""
     root = file.parent
     while (root / "__init__.py").exists():
         root = root.parent
     here = file.relative_to(root).with_suffix("").parts
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            start = ".".join([*here[: -node.level], node.module or ""]).strip(".") if node.level else node.module or ""
-            names |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+            start = ".".join([*here[: -node.level], node.module or ""]).strip(".") if node.level else node.module
+            names |= {f"{start}.{alias.name}" for alias in node.names}
     found = set()
     for name in names:
         first, *rest = name.split(".")
-        folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or not rest else None
+        folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or len(here) == 1 else None
         if folder is not None:
-            module = folder.joinpath(first, *rest)
-            found |= {module.with_suffix(".py"), *([module / "__init__.py"] if first in (PACKAGE.name, here[0]) else [])}
-    return frozenset(path for path in found if path.is_file())
+            module = folder.joinpath(first, *rest)  # or what is named is in the module above it
+            places = [place for path in (module, module.parent) for place in (path.with_suffix(".py"), path / "__init__.py")]
+            found |= {*list(filter(Path.is_file, places))[:1]}
+    return found
 
 
 def compiler_key(processor: str) -> str:
-    """A hash of what compiles, for which processor and Python, and how."""
+    """A hash of the processor, the version of Python, the compiler and its options."""
     options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE)
     return short_hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
 
@@ -129,7 +123,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> bool:
-    """Writes a file whole, after a digest of it; False if it cannot be written."""
+    """Writes a digest and the content to a file, whole or not at all; returns False if it cannot be written."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         beside.write_bytes(_digest(content) + content)
@@ -148,7 +142,7 @@ def _digest(content: bytes) -> bytes:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Waits until no other process holds the lock, and says so; the system frees the lock of a process that died."""
+    """Holds a lock; tells, and waits, if another process holds it. The system frees the lock of a process that died."""
     with contextlib.ExitStack() as stack:
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
@@ -166,9 +160,9 @@ def locked(path: Path) -> Iterator[None]:
 
 @cache
 def cache_directory() -> Path | None:
-    """The folder of the cache: $NUMBA_CACHE_DIR, or the first of two that only this user can write to; None if neither will do.
+    """The folder of the cache: $NUMBA_CACHE_DIR, else one in the package, else one in the user's cache.
 
-    The two are beside the package and in the user's cache.
+    The last two are used if this user can write to them, and nobody else; None if there is no such folder.
     """
     if numba.config.CACHE_DIR:
         with contextlib.suppress(OSError):
@@ -183,7 +177,7 @@ def cache_directory() -> Path | None:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether a folder is there or can be made, can be written to, and by nobody else."""
+    """Whether this user can write to a folder, which is made if it is missing, and nobody else can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

@@ -2,30 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_env.board import (
-    ARK,
-    ARTIFACT_SET,
-    ARTIFACTS,
-    BLISS,
-    BREEZE_BAR,
-    FIRST_ARTIFACT,
-    FIRST_ARTIFACT_MARKET,
-    FIRST_MARKET,
-    FIRST_SLOT,
-    FIRST_TUNNEL,
-    FIRST_TUNNEL_END,
-    FOOD,
-    GOODS,
-    ICARUS_SET,
-    ITEMS,
-    KNOWLEDGE_ITEM,
-    KNOWLEDGE_SET,
-    NUM_MARKETS,
-    RESOURCE_SET,
-    TRACK_END,
-    TUNNELS,
-    WIND_SALON,
-)
+from euphoria_env import board
 from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, KADEN, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
@@ -38,29 +15,29 @@ from euphoria_env.engine.state import PAID_FOOD_FOR_BLISS, PAID_ONE_ARTIFACT, en
 from euphoria_env.engine.tape import TAPE_NEXT, log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
-_BLISS_SET = 1 << BLISS
-_FOOD_SET = 1 << FOOD
+_BLISS_SET = 1 << board.BLISS
+_FOOD_SET = 1 << board.FOOD
 _PLENTY = 99
 
 
 @jit
 def cost_of(g, p, space, bumping):
     """Returns the units that a space costs: units a, set a, units b, set b. `bumping`: another player's worker (Matthew)."""
-    if FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS:
-        row = TILE_COST[int(g["tile"][space - FIRST_MARKET])]
+    if board.FIRST_MARKET <= space < board.FIRST_MARKET + board.NUM_MARKETS:
+        row = TILE_COST[int(g["tile"][space - board.FIRST_MARKET])]
     else:
         row = SPACE_COST[space]
     units_a, set_a, units_b, set_b = row[0], row[1], row[2], row[3]
     cards = enabled_recruits(g, p)
     if cards:
-        if bumping and FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS) and (cards >> MATTHEW) & 1:
-            set_a |= KNOWLEDGE_SET
-        if FIRST_SLOT <= space < FIRST_MARKET:
+        if bumping and board.FIRST_TUNNEL <= space < board.FIRST_TUNNEL + len(board.TUNNELS) and (cards >> MATTHEW) & 1:
+            set_a |= board.KNOWLEDGE_SET
+        if board.FIRST_SLOT <= space < board.FIRST_MARKET:
             if (cards >> MICHAEL) & 1:
-                set_a |= RESOURCE_SET
+                set_a |= board.RESOURCE_SET
             if (cards >> FLARTNER) & 1:
-                set_a |= ARTIFACT_SET
-        elif FIRST_MARKET <= space < FIRST_ARTIFACT_MARKET and set_b & RESOURCE_SET and (cards >> JOSH) & 1:
+                set_a |= board.ARTIFACT_SET
+        elif board.FIRST_MARKET <= space < board.FIRST_ARTIFACT_MARKET and set_b & board.RESOURCE_SET and (cards >> JOSH) & 1:
             set_b |= _BLISS_SET
         if (cards >> BRIAN) & 1:
             if set_a & _BLISS_SET:
@@ -73,9 +50,9 @@ def cost_of(g, p, space, bumping):
 @jit
 def markers_due(g, p, space):
     """Returns the morale and the knowledge that a space costs beside its units (Brian in Icarus, Kaden at a tunnel end)."""
-    morale = 1 if (ICARUS_SET >> space) & 1 and has_ability(g, p, BRIAN) else 0
-    end = space - FIRST_TUNNEL_END
-    knowledge = 2 if 0 <= end < len(TUNNELS) and not member(g, p, end) else 0
+    morale = 1 if (board.ICARUS_SET >> space) & 1 and has_ability(g, p, BRIAN) else 0
+    end = space - board.FIRST_TUNNEL_END
+    knowledge = 2 if 0 <= end < len(board.TUNNELS) and not member(g, p, end) else 0
     return morale, knowledge
 
 
@@ -85,27 +62,27 @@ def log_payment(g, tape, p, space):
     if not tape[TAPE_NEXT]:
         return
     chosen = 0
-    for item in range(len(ITEMS)):
+    for item in range(len(board.ITEMS)):
         if g["chosen"][item]:
             chosen |= 1 << item
-    resources, artifacts = chosen & RESOURCE_SET, chosen & ARTIFACT_SET
+    resources, artifacts = chosen & board.RESOURCE_SET, chosen & board.ARTIFACT_SET
     if not chosen and not g["due_morale"] and not g["due_knowledge"]:
         return
     log_cause(tape, EventKind.PAYS, p, space, -1)
     ways = 0
     if g["due_knowledge"]:
         ways |= 1 << KADEN
-    if chosen & KNOWLEDGE_SET:
+    if chosen & board.KNOWLEDGE_SET:
         ways |= 1 << MATTHEW
     if g["paid"] & PAID_ONE_ARTIFACT:
         ways |= 1 << JACKO
-    if FIRST_SLOT <= space < FIRST_MARKET:
+    if board.FIRST_SLOT <= space < board.FIRST_MARKET:
         ways |= (1 << FLARTNER) if artifacts else 0
         ways |= (1 << MICHAEL) if resources & ~SPACE_COST[space, 1] else 0
-    elif FIRST_MARKET <= space < FIRST_ARTIFACT_MARKET:
-        tile = int(g["tile"][space - FIRST_MARKET])
-        ways |= (1 << JOSH) if TILE_COST[tile, 3] & RESOURCE_SET and not resources else 0
-    bliss_missing = space >= BREEZE_BAR and not (chosen & _BLISS_SET)
+    elif board.FIRST_MARKET <= space < board.FIRST_ARTIFACT_MARKET:
+        tile = int(g["tile"][space - board.FIRST_MARKET])
+        ways |= (1 << JOSH) if TILE_COST[tile, 3] & board.RESOURCE_SET and not resources else 0
+    bliss_missing = space >= board.BREEZE_BAR and not (chosen & _BLISS_SET)
     if g["paid"] & PAID_FOOD_FOR_BLISS or bliss_missing or markers_due(g, p, space)[0]:
         ways |= 1 << BRIAN
     while ways:
@@ -129,18 +106,18 @@ def units_of_item(g, p, verb, item):
     """The number of units of one item that a player can still put into the series under way."""
     if verb == Verb.GAIN or verb == Verb.MINE:
         return _PLENTY
-    if item < FIRST_ARTIFACT:
+    if item < board.FIRST_ARTIFACT:
         return int(g["goods"][p, item]) - int(g["chosen"][item])
-    if item < KNOWLEDGE_ITEM:
-        return int(g["artifacts"][p, item - FIRST_ARTIFACT]) - int(g["chosen"][item])
-    return TRACK_END - int(g["knowledge"][p]) - int(g["chosen"][item])
+    if item < board.KNOWLEDGE_ITEM:
+        return int(g["artifacts"][p, item - board.FIRST_ARTIFACT]) - int(g["chosen"][item])
+    return board.TRACK_END - int(g["knowledge"][p]) - int(g["chosen"][item])
 
 
 @jit
 def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
-    """Whether a series of units_a items of set_a and units_b of set_b, chosen so far, can be completed from item `first` on."""
+    """Whether the series under way, units_a of set_a and units_b of set_b, can be completed with items from `first` on."""
     own_a = own_b = both = 0
-    for item in range(len(ITEMS)):
+    for item in range(len(board.ITEMS)):
         n = int(g["chosen"][item])
         if n:
             in_a, in_b = (set_a >> item) & 1, (set_b >> item) & 1
@@ -170,20 +147,20 @@ def fill_both(units_a, units_b, own_a, own_b, both):
 def holdings(g, p):
     """The items of which a player can pay at least one, as a set."""
     items = 0
-    for item in range(len(GOODS)):
+    for item in range(len(board.GOODS)):
         if g["goods"][p, item]:
             items |= 1 << item
     if g["hand_size"][p]:
-        for kind in range(len(ARTIFACTS)):
+        for kind in range(len(board.ARTIFACTS)):
             if g["artifacts"][p, kind]:
-                items |= 1 << (FIRST_ARTIFACT + kind)
-    return items | (KNOWLEDGE_SET if g["knowledge"][p] < TRACK_END else 0)
+                items |= 1 << (board.FIRST_ARTIFACT + kind)
+    return items | (board.KNOWLEDGE_SET if g["knowledge"][p] < board.TRACK_END else 0)
 
 
 @jit
 def asks_artifacts(space):
     """Whether a space costs 3 artifacts or a pair (R10.1, R11.1)."""
-    return FIRST_ARTIFACT_MARKET <= space <= WIND_SALON
+    return board.FIRST_ARTIFACT_MARKET <= space <= board.WIND_SALON
 
 
 @jit
@@ -199,7 +176,7 @@ def payable(g, p, space, bumping, extra_morale, held):
         return (
             g["hand_size"][p] >= 3
             or (g["hand_size"][p] == 2 and max_of_a_type(g, p) == 2 and not has_penalty(g, p, COURTHOUSE))
-            or (g["hand_size"][p] >= 1 and space == ARK and has_ability(g, p, JACKO) != 0)
+            or (g["hand_size"][p] >= 1 and space == board.ARK and has_ability(g, p, JACKO) != 0)
         )
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumping)
     if (units_a and not set_a & held) or (units_b and not set_b & held):

@@ -1,4 +1,4 @@
-"""Deals everything again that one player cannot know, uniformly among the deals that agree with what that player sees (R19)."""
+"""Deals again what one player cannot know: a random deal of all that agree with what that player sees (R19)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def deal_hidden(games, i, player, seed):
 
 @jit
 def deal_hidden_row(g, player, seed):
-    """Deals again what a player cannot know in a row, and reseeds its generator."""
+    """Deals again what a player cannot know in the game of a row, and reseeds its generator."""
     seed_rng(g["rng"], seed, 1, player)
     deal_recruits(g, player)
     deal_hidden_tiles(g, player)
-    # That another player is asked tells that there is a choice; that they placed a worker, that they could pay.
+    # Another player who is asked has a choice, and one who placed a worker can pay for it: the new cards must allow that.
     asks_other = g["ask"] != Decision.NOTHING and g["ask"] != Decision.OPEN and g["player"] != player
     payer = placing_player(g)
     if payer == player or (payer >= 0 and not can_pay(g, payer)):
@@ -47,7 +47,7 @@ def deal_hidden_row(g, player, seed):
         if deal_cards(g, player) and (payer < 0 or can_pay(g, payer)) and (not asks_other or has_choice(g)):
             find_legal(g)
             return
-    # Only the real cards, it seems, agree with what the player sees.
+    # No other cards were found that agree with what the player sees: the real ones stay.
     g["artifacts"][:] = hands
     g["deck"][:] = deck
     g["dilemma"][:] = dilemmas
@@ -149,7 +149,7 @@ def deal_dilemmas(g, player):
 
 @jit
 def unknown_cards(places, player):
-    """The cards that could be anywhere, for all that a player knows, as bits."""
+    """The cards whose place a player does not know, as a set."""
     cards = 0
     for card in range(len(places)):
         place = int(places[card])
@@ -160,7 +160,7 @@ def unknown_cards(places, player):
 
 @jit
 def forget_places(places, cards):
-    """Sorts the places of the cards whose bits are set, so that a deal is made of nothing but what is known."""
+    """Sorts the places of a set of cards, so that the deal does not depend on where they really are."""
     numbers = np.zeros(_FREE + 1, np.int64)
     left = cards
     while left:
@@ -177,7 +177,7 @@ def forget_places(places, cards):
 
 @jit
 def shuffle_places(g, places, cards):
-    """Shuffles the places of the cards whose bits are set."""
+    """Shuffles the places of a set of cards."""
     n = count_bits(cards)
     order = np.empty(n, np.int64)
     for k in range(n):
@@ -230,7 +230,7 @@ def deal_recruits(g, player):
 
 @jit
 def deal_one(g, places, place, cards):
-    """Deals one of some cards to a place; a card that was taken up gets the place that it leaves."""
+    """Deals a random one of a set of cards to a place; a card that was taken out of a hand gets the place that it leaves."""
     card = random_member(g["rng"], cards)
     if places[card] != _FREE:
         free = 0
@@ -250,7 +250,7 @@ def deal_hidden_tiles(g, player):
         return
     own = site_of_own_tile(g, player)
     move_own_tile(g, own, 0)
-    # Nobody else knows who put which tile on the board in the game: the marks are dealt apart from the tiles.
+    # Nobody else knows who put which tile in the game: the marks are dealt apart from the tiles.
     marks = places[g["tile"]]
     forget_marks(marks, IN_BY + player)
     for k in range(NUM_MARKETS):
@@ -272,7 +272,7 @@ def deal_hidden_tiles(g, player):
             marks[k], marks[other] = marks[other], marks[k]
         places[int(g["tile"][k])] = marks[k]
     own = site_of_own_tile(g, player)
-    if own >= 0:  # on which site it is, is not known
+    if own >= 0:  # nobody knows on which site it is
         move_own_tile(g, own, random_below(g["rng"], NUM_MARKETS - int(g["built"].sum())))
 
 
@@ -308,7 +308,7 @@ def forget_marks(marks, own):
 
 @jit
 def deal_drafted_tiles(g, player):
-    """Deals the tiles of a draft under way again, but for those that the observer knows."""
+    """Deals the tiles of a draft under way again, except those that the observer knows."""
     places = g["tile_place"]
     hidden = 0
     for tile in range(NUM_TILES):

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
+from euphoria_env import board
 from euphoria_env.actions import SET
-from euphoria_env.board import (
-    BLISS,
-    FOOD,
-    GAIN_ARTIFACT,
-    GAIN_KNOWLEDGE,
-    GAIN_MORALE,
-    GOODS,
-    ICARITE,
-    MAX_WORKERS,
-)
 from euphoria_env.cards.recruits import BRIAN
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.cards.tiles import LABORATORY
@@ -83,7 +74,7 @@ def apply_special_effect(g, tape, effect, p):
             g["set_face"] = g["placed_face"]
     elif effect == Effect.PAY_BLISS:
         push(g, Operation.BLISS_PAID, p, 0, 0)
-        ask_series(g, p, Verb.PAY, 1, (1 << BLISS) | ((1 << FOOD) if has_ability(g, p, BRIAN) else 0), 0, 0)
+        ask_series(g, p, Verb.PAY, 1, (1 << board.BLISS) | ((1 << board.FOOD) if has_ability(g, p, BRIAN) else 0), 0, 0)
     elif effect == Effect.SACRIFICE_PLACED:
         sacrifice_placed(g, tape, p)
     elif effect == Effect.SACRIFICE_RETRIEVED:
@@ -110,8 +101,8 @@ def apply_special_effect(g, tape, effect, p):
 @jit
 def icarite_bonus(g, tape, p):
     """Draws the artifact of the Icarite bonus, if the star was placed (R7.3)."""
-    if g["star_placed"] and has_bonus(g, p, ICARITE, 5):
-        log_event(tape, EventKind.BONUS, p, ICARITE, 5)
+    if g["star_placed"] and has_bonus(g, p, board.ICARITE, 5):
+        log_event(tape, EventKind.BONUS, p, board.ICARITE, 5)
         draw_artifacts(g, tape, p, 1, 0)
 
 
@@ -119,7 +110,7 @@ def icarite_bonus(g, tape, p):
 def new_worker(g, tape, p):
     """Makes a worker due, unless the player has 4 or the Laboratory forbids it (R6.3, R12.6)."""
     owned = int(g["owned"][p])
-    g["new_worker"] = owned < MAX_WORKERS
+    g["new_worker"] = owned < board.MAX_WORKERS
     if g["new_worker"] and owned >= 2 and has_penalty(g, p, LABORATORY):
         g["new_worker"] = 0
         log_interruption(tape, EventKind.PENALTY, p, LABORATORY, -1)
@@ -148,7 +139,7 @@ def opponents_bliss(g, tape, p):
     """Gives every other player 1 bliss (Zong)."""
     for q in range(int(g["num_players"])):
         if q != p:
-            gain_goods(g, tape, q, BLISS, 1)
+            gain_goods(g, tape, q, board.BLISS, 1)
 
 
 @jit
@@ -163,14 +154,14 @@ def builder(g, tape, p):
 @jit
 def gain_chosen(g, tape, p):
     """Gives what was chosen in a series of gains; chosen knowledge is lost."""
-    for item in range(len(GOODS)):
+    for item in range(len(board.GOODS)):
         if g["chosen"][item]:
             gain_goods(g, tape, p, item, int(g["chosen"][item]))
-    if g["chosen"][GAIN_MORALE]:
-        gain_morale(g, tape, p, int(g["chosen"][GAIN_MORALE]))
-    if g["chosen"][GAIN_KNOWLEDGE]:
-        lose_knowledge(g, tape, p, int(g["chosen"][GAIN_KNOWLEDGE]))
-    artifacts = int(g["chosen"][GAIN_ARTIFACT])
+    if g["chosen"][board.GAIN_MORALE]:
+        gain_morale(g, tape, p, int(g["chosen"][board.GAIN_MORALE]))
+    if g["chosen"][board.GAIN_KNOWLEDGE]:
+        lose_knowledge(g, tape, p, int(g["chosen"][board.GAIN_KNOWLEDGE]))
+    artifacts = int(g["chosen"][board.GAIN_ARTIFACT])
     if g["verb"] == Verb.MINE:
         g["took_resource"] = artifacts == 0
     g["chosen"][:] = 0
@@ -212,9 +203,9 @@ def others_there(g, tape, p):
 @jit
 def bliss_paid(g, tape, p):
     """Takes the bliss of Amanda, or with Brian food in its place."""
-    if g["chosen"][FOOD]:
+    if g["chosen"][board.FOOD]:
         log_event(tape, EventKind.WAY, p, BRIAN, -1)
-    for item in range(len(GOODS)):
+    for item in range(len(board.GOODS)):
         if g["chosen"][item]:
             take_goods(g, tape, EventKind.PAID, p, item, int(g["chosen"][item]))
     g["chosen"][:] = 0

@@ -13,7 +13,7 @@ from euphoria_env.engine.state import OVER, TRUNCATED, stars_missing
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import NAMES, EventKind
 
-_UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # of each comparison in the score: what stands before it counts more
+_UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # of each comparison in the score, the weightiest first
 _BY_ROLL, _BY_LOT = len(_UNITS), len(_UNITS) + 1
 assert len(NAMES["tie-break"]) == _BY_LOT + 1
 
@@ -106,7 +106,7 @@ def log_ranks(g, tape):
 
 @jit
 def log_tie_break(g, tape, winner):
-    """Logs by what the winner was better than the others who have placed enough stars, if there are any."""
+    """Logs which comparison decided between the winner and the others who have placed enough stars, if there are any."""
     by = -1
     for p in range(int(g["num_players"])):
         if p != winner and stars_missing(g, p) == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -35,7 +34,7 @@ def _kinds_of(text: str) -> list[Any]:
 
 
 def _accepted(kind: Any) -> list[Any]:
-    """The types of arguments that do for a declared one: writable arrays for read-only ones."""
+    """The types that are accepted for a declared one: for a read-only array also a writable one."""
     return [kind, kind.copy(readonly=False)] if isinstance(kind, types.Array) and not kind.mutable else [kind]
 
 
@@ -61,17 +60,10 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         kinds = tuple(sigutils.normalize_signature(signature)[0])
         with global_compiler_lock:
             if kinds not in self.overloads:
-                self.overloads[kinds] = self._part(kinds)
+                self.overloads[kinds] = self._compile(kinds)
         return self.overloads[kinds].entry_point
 
-    def _part(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
-        made = library.part(self.py_func, kinds, partial(self._compile, kinds))
-        key = object()  # where numba has the function to call from Python
-        cpu_target.target_context.insert_user_function(key, made.fndesc, [])
-        return SimpleNamespace(signature=made.signature, fndesc=made.fndesc, entry_point=key, objectmode=False)
-
-    def _compile(self, kinds: tuple[Any, ...]) -> library.Part:
-        """Compiles the function with numba."""
+    def _compile(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
         flags = Flags()
         cpu_target.options.parse_as_flags(flags, _OPTIONS | {"no_cpython_wrapper": not isinstance(self, _Entry)})
         flags.no_compile = True
@@ -80,10 +72,10 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         result = compile_extra(cpu_target.typing_context, context, self.py_func, kinds, None, flags, {}, library=code)
         for linked in dict.fromkeys(code._linking_libraries):
             code._final_module.link_in(linked._get_module_for_linking(), preserve=True)
-        library.hide(code._final_module, {result.fndesc.llvm_func_name, result.fndesc.llvm_cpython_wrapper_name})
-        result.fndesc.typemap = result.fndesc.calltypes = None  # which cannot be kept
-        calls = [one.name for one in code._final_module.functions if one.is_declaration and one.name.startswith("_ZN")]
-        return library.Part(result.signature, result.fndesc, code._final_module.as_bitcode(), calls)
+        library.add_function(result.fndesc, code._final_module)
+        key = object()  # where numba has the function to call from Python
+        context.insert_user_function(key, result.fndesc, [])
+        return SimpleNamespace(signature=result.signature, fndesc=result.fndesc, entry_point=key, objectmode=False)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
@@ -112,12 +104,12 @@ class _Entry(_Part):
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of the engine: compiled into the entry points that call it, once for all integer types."""
+    """Makes a function part of the engine: it is compiled into the entry points that call it, once for all integer types."""
     return function if numba.config.DISABLE_JIT else _Part(function, targetoptions=_OPTIONS)
 
 
 def entry(*kinds: Any, apart: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An entry point, which Python calls with arguments of these types; agents with compiled parts of their own use it too.
+    """Makes a function an entry point, which Python calls with arguments of these types; compiled agents use it too.
 
     Args:
         kinds: the types of the arguments, in order: numba's, or texts that name some, like "int64 float32[:,:] bool_[:]".
@@ -146,5 +138,5 @@ class _Native(_Intrinsic):  # type: ignore[misc]
 
 
 def native(generate: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Replaces a Python function in compiled code by instructions of the processor; `generate` is that of an intrinsic."""
+    """Replaces a Python function in compiled code by instructions of LLVM's; `generate` is as for `numba.extending.intrinsic`."""
     return lambda function: function if numba.config.DISABLE_JIT else _Native(generate, function)

@@ -1,49 +1,10 @@
-"""Decisions: which moves are legal, as a function of what is asked, and what an answer does first (R18)."""
+"""Decisions: which moves are legal when a decision is asked, and what its answer does first (R18)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.actions import (
-    ACCEPT,
-    CHOOSE_RECRUIT,
-    CHOOSE_TILE,
-    DILEMMA,
-    DISCARD,
-    DONE,
-    END,
-    GAIN,
-    LOSE,
-    NUM_BOARD_WORKERS,
-    PAY,
-    PAY_MATCH,
-    PAY_ONE,
-    PAY_PAIR,
-    PAY_THREE,
-    PAY_TWO,
-    REFUSE,
-    RETRIEVE,
-    SACRIFICE,
-    SET,
-    SET_KNOWLEDGE,
-    SET_MORALE,
-    SKIP,
-    STAR,
-    TAKE,
-    USE,
-)
-from euphoria_env.board import (
-    ARK,
-    ARTIFACTS,
-    BLISS,
-    DEALT_RECRUITS,
-    DEALT_TILES,
-    ENERGY,
-    FIRST_ARTIFACT,
-    FOOD,
-    ITEMS,
-    STAR_PLACES,
-)
+from euphoria_env import actions, board
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.decisions import Decision, Verb
@@ -61,7 +22,13 @@ from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 from euphoria_env.event_kinds import EventKind
 
 # First action of each verb of a series, as if it counted all items.
-_SERIES = {Verb.PAY: PAY, Verb.GAIN: GAIN, Verb.LOSE: LOSE, Verb.DISCARD: DISCARD - FIRST_ARTIFACT, Verb.MINE: GAIN}
+_SERIES = {
+    Verb.PAY: actions.PAY,
+    Verb.GAIN: actions.GAIN,
+    Verb.LOSE: actions.LOSE,
+    Verb.DISCARD: actions.DISCARD - board.FIRST_ARTIFACT,
+    Verb.MINE: actions.GAIN,
+}
 SERIES_ACTION = np.array([_SERIES[verb] for verb in Verb], np.int16)
 
 
@@ -77,23 +44,23 @@ def find_legal(g):
         return -1
     if asked == Decision.FURTHER:
         words[int(g["placed_face"]) - 1] = open_spaces(g, p, int(g["due_morale"]))
-        allow(words, END)
+        allow(words, actions.END)
         allow_offers(g, words, p)
     elif asked == Decision.SERIES:
         allow_series(g, words, p)
     elif asked == Decision.TAKE:
         allow_take(g, words, p)
     elif asked == Decision.USE:
-        allow(words, USE + int(g["card"]))
-        allow(words, SKIP)
+        allow(words, actions.USE + int(g["card"]))
+        allow(words, actions.SKIP)
         return -1
     elif asked == Decision.ARTIFACT_WAY or asked == Decision.DILEMMA_WAY:
         allow_way(g, words, p, asked)
     elif asked == Decision.TRADE:
         allow_offer(g, words)
     elif asked == Decision.REPLY:
-        allow(words, ACCEPT)
-        allow(words, REFUSE)
+        allow(words, actions.ACCEPT)
+        allow(words, actions.REFUSE)
     else:
         allow_listed(g, words, p, asked)
     return only_legal(words)
@@ -104,21 +71,21 @@ def allow_listed(g, words, p, asked):
     """Allows the faces, places, workers, cards or spaces of a track that can be chosen."""
     if asked == Decision.SET_FACE:
         for f in range(6):
-            allow(words, SET + f)
+            allow(words, actions.SET + f)
     elif asked == Decision.STAR:
-        for place in range(len(STAR_PLACES)):
+        for place in range(len(board.STAR_PLACES)):
             if (int(g["set_a"]) >> place) & 1:
-                allow(words, STAR + place)
+                allow(words, actions.STAR + place)
     elif asked == Decision.SACRIFICE:
         for k in range(int(g["num_taken"])):
-            allow(words, SACRIFICE + int(g["taken"][k]))
+            allow(words, actions.SACRIFICE + int(g["taken"][k]))
     elif asked == Decision.RECRUIT:
-        for k in range(DEALT_RECRUITS):
+        for k in range(board.DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
-                allow(words, CHOOSE_RECRUIT + int(g["hand"][p, k]))
+                allow(words, actions.CHOOSE_RECRUIT + int(g["hand"][p, k]))
     elif asked == Decision.TILE:
-        for k in range(DEALT_TILES):
-            allow(words, CHOOSE_TILE + int(g["tile_hand"][p, k]))
+        for k in range(board.DEALT_TILES):
+            allow(words, actions.CHOOSE_TILE + int(g["tile_hand"][p, k]))
     elif asked == Decision.TRACK:
         allow_track(g, words, p)
     else:
@@ -138,16 +105,16 @@ def allow_opening(g, words, p):
                 spaces = open_spaces(g, p, 0)
             words[f] = spaces
     if g["owned"][p] > workers:
-        allow(words, RETRIEVE)
-        if g["goods"][p, FOOD]:
-            allow(words, RETRIEVE + RETRIEVE_FOOD)
-        if g["goods"][p, BLISS]:
-            allow(words, RETRIEVE + RETRIEVE_BLISS)
-        if g["goods"][p, ENERGY] and has_ability(g, p, JEFFERSON):
-            allow(words, RETRIEVE + RETRIEVE_ENERGY)
+        allow(words, actions.RETRIEVE)
+        if g["goods"][p, board.FOOD]:
+            allow(words, actions.RETRIEVE + RETRIEVE_FOOD)
+        if g["goods"][p, board.BLISS]:
+            allow(words, actions.RETRIEVE + RETRIEVE_BLISS)
+        if g["goods"][p, board.ENERGY] and has_ability(g, p, JEFFERSON):
+            allow(words, actions.RETRIEVE + RETRIEVE_ENERGY)
     if can_resolve(g, p):
-        allow(words, DILEMMA)
-        allow(words, DILEMMA + 1)
+        allow(words, actions.DILEMMA)
+        allow(words, actions.DILEMMA + 1)
     allow_offers(g, words, p)
 
 
@@ -156,7 +123,7 @@ def allow_series(g, words, p):
     """Allows the next items of a series: not before the last one, and only if the series can be completed (R18.2)."""
     verb = int(g["verb"])
     units_a, set_a, units_b, set_b = int(g["units_a"]), int(g["set_a"]), int(g["units_b"]), int(g["set_b"])
-    for item in range(int(g["last"]), len(ITEMS)):
+    for item in range(int(g["last"]), len(board.ITEMS)):
         if ((set_a | set_b) >> item) & 1 and units_of_item(g, p, verb, item) > 0:
             g["chosen"][item] += 1
             if completable(g, p, verb, units_a, set_a, units_b, set_b, item):
@@ -166,26 +133,26 @@ def allow_series(g, words, p):
 
 @jit
 def allow_take(g, words, p):
-    """Allows the workers that can be retrieved: in the order of spaces, on one space of faces (R18.2)."""
+    """Allows the workers that can be retrieved next: in the order of spaces, on one space in the order of faces (R18.2)."""
     n = int(g["num_taken"])
     first = int(g["taken"][n - 1]) if n else 0
     same = 0
     for k in range(n):
         same += g["taken"][k] == first
     if n and on_board(g, p, first) > same:
-        allow(words, TAKE + first)
+        allow(words, actions.TAKE + first)
     left = int(g["owned"][p])  # on the board, at most
     for f in range(6):
         left -= int(g["available"][p, f])
-    for worker in range(first + (n > 0), NUM_BOARD_WORKERS):
+    for worker in range(first + (n > 0), actions.NUM_BOARD_WORKERS):
         there = on_board(g, p, worker)
         if there:
-            allow(words, TAKE + worker)
+            allow(words, actions.TAKE + worker)
             left -= there
             if left == 0:
                 break
     if n:
-        allow(words, DONE)
+        allow(words, actions.DONE)
 
 
 @jit
@@ -194,22 +161,22 @@ def allow_way(g, words, p, asked):
     cards = int(g["hand_size"][p])
     if asked == Decision.DILEMMA_WAY:
         if g["artifacts"][p, int(g["dilemma"][p])]:
-            allow(words, PAY_MATCH)
+            allow(words, actions.PAY_MATCH)
         if cards >= 2:
-            allow(words, PAY_TWO)
+            allow(words, actions.PAY_TWO)
         return
-    for kind in range(len(ARTIFACTS)):
+    for kind in range(len(board.ARTIFACTS)):
         if g["artifacts"][p, kind] >= 2 and not has_penalty(g, p, COURTHOUSE):
-            allow(words, PAY_PAIR + kind)
+            allow(words, actions.PAY_PAIR + kind)
     if cards >= 3:
-        allow(words, PAY_THREE)
-    if cards >= 1 and g["space"] == ARK and has_ability(g, p, JACKO):
-        allow(words, PAY_ONE)
+        allow(words, actions.PAY_THREE)
+    if cards >= 1 and g["space"] == board.ARK and has_ability(g, p, JACKO):
+        allow(words, actions.PAY_ONE)
 
 
 @jit
 def allow_track(g, words, p):
-    """Allows the empty spaces of the tracks of markers that are not yet placed; the last player begins with morale (R17.3)."""
+    """Allows the empty spaces of the tracks on which the player has no marker yet; the last player begins with morale (R17.3)."""
     last = seat_after(g, int(g["num_players"]) - 1)
     morale, knowledge = g["morale"][p] == 0, g["knowledge"][p] == 0
     for n in range(1, 7):
@@ -218,9 +185,9 @@ def allow_track(g, words, p):
             free_morale &= g["morale"][q] != n
             free_knowledge &= g["knowledge"][q] != n
         if morale and free_morale:
-            allow(words, SET_MORALE + n - 1)
+            allow(words, actions.SET_MORALE + n - 1)
         if knowledge and free_knowledge and not (p == last and morale):
-            allow(words, SET_KNOWLEDGE + n - 1)
+            allow(words, actions.SET_KNOWLEDGE + n - 1)
 
 
 @jit
@@ -233,13 +200,13 @@ def answer(g, tape, action):
         g["chosen"][item] += 1
         g["last"] = item
         n = 0
-        for k in range(len(ITEMS)):
+        for k in range(len(board.ITEMS)):
             n += int(g["chosen"][k])
         if n < int(g["units_a"]) + int(g["units_b"]):
             return
         g["ask"] = Decision.NOTHING
         finish_series(g, tape, int(g["player"]))
-    elif asked == Decision.TAKE and action != DONE:
+    elif asked == Decision.TAKE and action != actions.DONE:
         take_worker(g, int(g["player"]))
     elif asked != Decision.TRADE or extend_offer(g):
         g["ask"] = Decision.NOTHING
@@ -252,14 +219,14 @@ def finish_series(g, tape, p):
     if verb == Verb.GAIN or verb == Verb.MINE:
         gain_chosen(g, tape, p)
     elif verb == Verb.LOSE:
-        for item in range(FIRST_ARTIFACT):
+        for item in range(board.FIRST_ARTIFACT):
             if g["chosen"][item]:
                 take_goods(g, tape, EventKind.LOST, p, item, int(g["chosen"][item]))
         g["chosen"][:] = 0
     elif verb == Verb.DISCARD:
-        for kind in range(len(ARTIFACTS)):
-            if g["chosen"][FIRST_ARTIFACT + kind]:
-                discard_artifact(g, tape, EventKind.DISCARDED, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
+        for kind in range(len(board.ARTIFACTS)):
+            if g["chosen"][board.FIRST_ARTIFACT + kind]:
+                discard_artifact(g, tape, EventKind.DISCARDED, p, kind, int(g["chosen"][board.FIRST_ARTIFACT + kind]))
         g["chosen"][:] = 0
     elif verb != Verb.PAY:
         raise ValueError("no such verb")

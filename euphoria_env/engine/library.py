@@ -1,19 +1,16 @@
 """Machine code of the entry points of a package: one library, compiled once for one machine and kept (`engine.cache_files`).
 
-The library of a package holds all of its entry points and, once, every part that they call. A wheel carries libraries that any
-processor of its kind can run. LLVM's code of each part is kept too, so that a change of one rule compiles only those parts again
-that may depend on it.
+The library of a package holds all of its entry points and, once, every function that they call. A wheel carries libraries that
+any processor of its kind can run.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import pickle
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +18,6 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba._dynfunc import make_function
-from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
 from numba.core.registry import cpu_target
@@ -35,24 +31,15 @@ SECONDS_BETWEEN_LINES = 5
 LIBRARIES_KEPT = 8  # of each package, in the cache: those of the latest sources
 
 
-class Part(NamedTuple):
-    """A part, compiled for arguments of some types.
+class Code(NamedTuple):
+    """A compiled function: LLVM's code, and the symbols of the functions that it calls."""
 
-    Attributes:
-        signature, fndesc: how numba describes it to its callers.
-        code: of LLVM.
-        calls: the symbols of the parts that it calls.
-    """
-
-    signature: Any
-    fndesc: Any
-    code: bytes
+    bitcode: bytes
     calls: list[str]
 
 
 _entries: dict[str, dict[str, Any]] = {}  # by library and full name
-_parts: dict[str, tuple[str, Part]] = {}  # every part with its key, by its symbol
-_by_key: dict[str, Part] = {}
+_functions: dict[str, Code] = {}  # by symbol
 _built: list[str] = []  # the libraries that this process compiled
 
 
@@ -99,7 +86,7 @@ def _full_name(function: Callable[..., Any]) -> str:
 
 @cache
 def _symbols(library: str) -> dict[str, list[str]]:
-    """Loads a library, which is made if it was not kept; returns two symbols of each entry point, of its code and environment."""
+    """Loads a library, or makes it if none was kept; returns the symbols of code and environment of each entry point."""
     cpu_target.target_context.refresh()  # makes known to LLVM what compiled code calls
     symbols, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
     engine = cpu_target.target_context.codegen()._engine._ee
@@ -109,7 +96,7 @@ def _symbols(library: str) -> dict[str, list[str]]:
 
 
 def _shipped(library: str) -> bytes | None:
-    """The library that the wheel carries; None, after a line that says so, if it is for other sources or another processor."""
+    """The library that the wheel carries; if it is for other sources or another processor, prints that and returns None."""
     if library not in PACKAGES or not SHIPPED.is_dir():
         return None
     processor = shipped_processor()
@@ -135,7 +122,7 @@ def _from_cache(library: str) -> bytes:
 
 
 def _find(library: str, folder: Path) -> bytes | None:
-    """A library that was kept; the key of its code is kept by that of its text, which is found sooner."""
+    """A library that was kept, or None; the key of its text, which is quick to find, leads to the key of its code."""
     quick = folder / f"{library}-{cache_files.text_key(library)}.key"
     key = cache_files.read(quick)
     if key is None:
@@ -144,9 +131,8 @@ def _find(library: str, folder: Path) -> bytes | None:
     return cache_files.read(_path(library, folder, key.decode()))
 
 
-def _path(library: str, folder: Path, key: str, suffix: str = "bin", processor: str | None = None) -> Path:
-    compiler = cache_files.compiler_key(processor or cache_files.this_processor())
-    return folder / f"{library}-{key}-{compiler}.{suffix}"
+def _path(library: str, folder: Path, key: str, processor: str | None = None) -> Path:
+    return folder / f"{library}-{key}-{cache_files.compiler_key(processor or cache_files.this_processor())}.bin"
 
 
 def shipped_processor() -> str | None:
@@ -166,19 +152,15 @@ def _make(library: str, folder: Path) -> bytes:
     with cache_files.locked(folder / f"{library}.lock"):
         found = _find(library, folder)
         if found is None:
-            for name in ("euphoria_env", library):
-                _use_kept_parts(_path(name, folder, "all", "kept"))
             found = build(library)
-            key = cache_files.code_key(_files_with_entries(library))
-            symbols = _closure(_fndesc(entry) for entry in _entries[library].values())
-            linked = {symbol: (_parts[symbol][0], caching.dumps(_parts[symbol][1])) for symbol in symbols}
-            contents = {_path(library, folder, key): found, _path(library, folder, "all", "kept"): caching.dumps(linked)}
-            if not all([cache_files.write(*one) for one in contents.items()]):
+            if not cache_files.write(_path(library, folder, cache_files.code_key(_files_with_entries(library))), found):
                 print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
             for suffix in ("bin", "key"):
                 files = sorted(folder.glob(f"{library}-*.{suffix}"), key=lambda file: file.stat().st_mtime)
                 for old in files[:-LIBRARIES_KEPT]:
                     old.unlink(missing_ok=True)
+            if library == "euphoria_env" and "euphoria_agents" in sys.modules and not SHIPPED.is_dir():
+                _make("euphoria_agents", folder)  # by this process, which need not compile the engine again for it
     return found
 
 
@@ -189,10 +171,10 @@ def build(library: str) -> bytes:
             root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
             import_module(".".join(file.relative_to(root).with_suffix("").parts))
     _built.append(library)
-    progress.begin(library)
+    progress.library, progress.begun = library, time.perf_counter()
+    progress.tell("this is done once for this machine")
     entries = _entries[library]
     for entry in entries.values():
-        progress.begin_entry()
         entry.compile(entry.kinds)
     progress.tell("optimising all of it")
     symbols = {name: (_fndesc(entry).llvm_cpython_wrapper_name, _fndesc(entry).env_name) for name, entry in entries.items()}
@@ -211,7 +193,7 @@ def _files_with_entries(library: str) -> list[Path]:
 
 
 def _machine_code(library: str, groups: list[list[Any]]) -> bytes:
-    """Optimises and compiles groups of entry points; each group has copies of its own of the parts that it calls."""
+    """Optimises and compiles groups of entry points; each group has its own copies of the functions that it calls."""
     code = cpu_target.target_context.codegen().create_library(library)
     for group in groups:
         code._final_module.link_in(_linked(group))
@@ -224,23 +206,31 @@ def _linked(group: list[Any]) -> Any:
     """Entry points with all that they call, as a module of LLVM's from which only the calls from Python can be seen."""
     module = cpu_target.target_context.codegen().create_library("linked")._final_module
     for symbol in _closure(group):
-        module.link_in(llvm.parse_bitcode(_parts[symbol][1].code))
-    hide(module, {fndesc.llvm_cpython_wrapper_name for fndesc in group})
+        module.link_in(llvm.parse_bitcode(_functions[symbol].bitcode))
+    _hide(module, {fndesc.llvm_cpython_wrapper_name for fndesc in group})
     return module
 
 
 def _closure(group: Iterable[Any]) -> set[str]:
-    """The symbols of entry points and of all the parts that they call."""
+    """The symbols of entry points and of all the functions that they call."""
     left = [fndesc.llvm_func_name for fndesc in group]
     found = set(left)
     while left:
-        new = set(_parts[left.pop()][1].calls) - found
+        new = set(_functions[left.pop()].calls) - found
         found |= new
         left += new
     return found
 
 
-def hide(module: Any, exported: set[str]) -> None:
+def add_function(fndesc: Any, module: Any) -> None:
+    """Adds a function, compiled to a module of LLVM's."""
+    _hide(module, {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name})
+    calls = [function.name for function in module.functions if function.is_declaration and function.name.startswith("_ZN")]
+    _functions[fndesc.llvm_func_name] = Code(module.as_bitcode(), calls)
+    progress.step()
+
+
+def _hide(module: Any, exported: set[str]) -> None:
     """Makes functions internal to a module: LLVM may inline and drop them, and other modules may have some of the same name."""
     for function in module.functions:
         if not function.is_declaration and function.name not in exported:
@@ -250,59 +240,17 @@ def hide(module: Any, exported: set[str]) -> None:
 class _Progress:
     """Lines on stderr, one every few seconds, while a library is compiled."""
 
-    _told = math.inf  # until a library is begun: nothing is told of parts that others compile
-
-    def begin(self, library: str) -> None:
-        self._library, self._entries, self._begun = library, 0, time.perf_counter()
-        self.tell("this is done once for this machine")
-
-    def begin_entry(self) -> None:
-        self._entries += 1
+    library, begun = "", 0.0
+    _told = math.inf  # nothing is told before a library is begun
 
     def step(self) -> None:
         """Tells how far it is, if nothing was told for a while."""
         if time.perf_counter() - self._told > SECONDS_BETWEEN_LINES:
-            self.tell(f"{self._entries} of {len(_entries[self._library])} entry points, {len(_parts)} functions")
+            self.tell(f"{len(_functions)} functions")
 
     def tell(self, text: str) -> None:
         self._told = time.perf_counter()
-        print(f"compiling {self._library}: {text} ({self._told - self._begun:.0f} s)", file=sys.stderr, flush=True)
+        print(f"compiling {self.library}: {text} ({self._told - self.begun:.0f} s)", file=sys.stderr, flush=True)
 
 
 progress = _Progress()
-
-# ------------------------------------------------------------------------------------------------------------------ parts
-
-
-def part(function: Callable[..., Any], kinds: tuple[Any, ...], compile_it: Callable[[], Part]) -> Part:
-    """A part, compiled for arguments of these types to LLVM's code, or kept from an earlier build."""
-    key = f"{_part_key(function)} {cache_files.short_hash(repr(kinds).encode())}"
-    if key not in _by_key:
-        _use_part(key, compile_it())
-        progress.step()
-    return _by_key[key]
-
-
-def _use_part(key: str, made: Part) -> None:
-    _by_key[key] = made
-    _parts[made.fndesc.llvm_func_name] = key, made
-
-
-def _use_kept_parts(path: Path) -> None:
-    """Adds the parts that an earlier build kept, without those that call a part that is not there."""
-    content = cache_files.read(path)
-    kept = dict[str, tuple[str, Part]]()
-    for symbol, (key, pickled) in (pickle.loads(content) if content else {}).items():
-        with suppress(AttributeError, ImportError):  # its arguments are of a class that is gone
-            kept[symbol] = key, pickle.loads(pickled)
-    while incomplete := [symbol for symbol, (_, one) in kept.items() if not kept.keys() >= set(one.calls)]:
-        for symbol in incomplete:
-            del kept[symbol]
-    for key, one in kept.values():
-        _use_part(key, one)
-
-
-def _part_key(function: Callable[..., Any]) -> str:
-    if "<locals>" in function.__qualname__:
-        return f"{_full_name(function)} {id(function)}"
-    return f"{_full_name(function)} {cache_files.code_key([Path(function.__code__.co_filename)])}"

@@ -44,7 +44,7 @@ _FIRST_OPERATION = len(Effect)
 
 @jit
 def carry_out(g, tape, op, p, a, b):
-    """Carries out one operation; those of most turns stand first."""
+    """Carries out one operation; the most frequent ones stand first."""
     if op < _FIRST_OPERATION:
         apply_effect(g, tape, op, p, a, b)
     elif op == Operation.LIMITS:
@@ -151,7 +151,7 @@ def carry_out_setup(g, tape, op, p, a):
 
 @jit
 def advance(g, tape):
-    """Goes on until a player has a real choice, or the game has ended (R18.1)."""
+    """Carries out what is pending until a player has a real choice, or the game has ended (R18.1)."""
     decider, turn = int(g["player"]), g["turn"]
     while g["status"] < OVER:
         if g["ask"] != Decision.NOTHING:
@@ -188,7 +188,7 @@ def new_game(games, i, a, b, c, tape):
 
 @entry(ROWS, "int64", TAPE)
 def resume(games, i, tape):
-    """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
+    """Finds the legal moves of game i, whose row was filled from outside; opens a turn if nothing is asked."""
     g, tape = games[i], pointer_to(tape, 0)
     if g["ask"] == Decision.NOTHING:
         advance(g, tape)
@@ -209,7 +209,7 @@ def step(games, i, action, tape):
 
 @entry(ROWS, "int64 int64 int64[:]", TAPE)
 def random_play(games, i, decisions, rng, tape):
-    """Plays up to that many uniformly random decisions in game i, from a generator (int64[2]) of its own; returns the number."""
+    """Plays random moves in game i, up to so many decisions, with the generator `rng` (int64[2]); returns how many it played."""
     g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)
     for n in range(decisions):
         moves = count_legal(g["legal"])

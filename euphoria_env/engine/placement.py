@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
+from euphoria_env import board
 from euphoria_env.actions import PAY_ONE, PAY_PAIR, PAY_THREE
-from euphoria_env.board import (
-    ARTIFACT_SET,
-    ARTIFACTS,
-    FACTIONS,
-    FIRST_ARTIFACT,
-    FIRST_MARKET,
-    FIRST_SLOT,
-    FIRST_TANK,
-    FOOD,
-    GOLD,
-    GOODS,
-    KNOWLEDGE_ITEM,
-    NUM_AREAS,
-    NUM_MARKETS,
-    SLOTS_PER_SITE,
-)
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
 from euphoria_env.cards.vocabulary import Trigger
@@ -59,22 +44,22 @@ def place(g, tape, p, face, space, extra_morale):
     g["new_face"] = 0
     g["helped"] = 0
     g["due_morale"] = extra_morale
-    for f in range(len(FACTIONS)):
+    for f in range(len(board.FACTIONS)):
         g["before"][f] = g["allegiance"][f]
     g["available"][p, face - 1] -= 1
     log_cause(tape, EventKind.PLACED, p, space, face)
 
-    if FIRST_TANK <= space < FIRST_SLOT:
+    if board.FIRST_TANK <= space < board.FIRST_SLOT:
         push(g, Operation.CHASE, p, 0, 0)
     push(g, Operation.CLOSE, p, 0, 0)
-    if FIRST_SLOT <= space < FIRST_MARKET:
+    if board.FIRST_SLOT <= space < board.FIRST_MARKET:
         push(g, Operation.CONSTRUCT, p, 0, 0)
-        log_first_on_site(g, tape, p, (space - FIRST_SLOT) // SLOTS_PER_SITE)
+        log_first_on_site(g, tape, p, (space - board.FIRST_SLOT) // board.SLOTS_PER_SITE)
     push(g, Operation.PAY, p, 0, 0)
 
     g["bumped"] = -1
     g["bumped_face"] = 0
-    if space < NUM_AREAS:
+    if space < board.NUM_AREAS:
         g["area"][space, p, face - 1] += 1
         return
     if g["occupant"][space] >= 0:
@@ -86,7 +71,7 @@ def place(g, tape, p, face, space, extra_morale):
 @jit
 def log_first_on_site(g, tape, p, market):
     """Logs that a worker is the first on a construction site, if it is."""
-    for slot in range(FIRST_SLOT + SLOTS_PER_SITE * market, FIRST_SLOT + SLOTS_PER_SITE * (market + 1)):
+    for slot in range(board.FIRST_SLOT + board.SLOTS_PER_SITE * market, board.FIRST_SLOT + board.SLOTS_PER_SITE * (market + 1)):
         if g["occupant"][slot] >= 0:
             return
     log_event(tape, EventKind.SITE_BEGUN, p, market, -1)
@@ -141,23 +126,23 @@ def way_chosen(g, p):
     """Asks for the artifacts that the chosen way leaves open: 3, none of a pair, Jacko's one."""
     way = int(g["answer"])
     if way == PAY_THREE:
-        ask_series(g, p, Verb.PAY, 3, ARTIFACT_SET, 0, 0)
+        ask_series(g, p, Verb.PAY, 3, board.ARTIFACT_SET, 0, 0)
     elif way == PAY_ONE:
         g["paid"] |= PAID_ONE_ARTIFACT
-        ask_series(g, p, Verb.PAY, 1, ARTIFACT_SET, 0, 0)
+        ask_series(g, p, Verb.PAY, 1, board.ARTIFACT_SET, 0, 0)
     else:
-        g["chosen"][FIRST_ARTIFACT + way - PAY_PAIR] = 2
+        g["chosen"][board.FIRST_ARTIFACT + way - PAY_PAIR] = 2
 
 
 @jit
 def take_chosen(g, tape, p):
     """Takes the goods and artifacts that were chosen to pay."""
-    for item in range(len(GOODS)):
+    for item in range(len(board.GOODS)):
         if g["chosen"][item]:
             take_goods(g, tape, EventKind.PAID, p, item, int(g["chosen"][item]))
-    for kind in range(len(ARTIFACTS)):
-        if g["chosen"][FIRST_ARTIFACT + kind]:
-            discard_artifact(g, tape, EventKind.PAID, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
+    for kind in range(len(board.ARTIFACTS)):
+        if g["chosen"][board.FIRST_ARTIFACT + kind]:
+            discard_artifact(g, tape, EventKind.PAID, p, kind, int(g["chosen"][board.FIRST_ARTIFACT + kind]))
     g["chosen"][:] = 0
 
 
@@ -166,21 +151,20 @@ def paid(g, tape, p):
     """Takes all parts of the cost together, morale and knowledge first (R4.3, R13.10); then comes the gain (R4.4)."""
     g["paid"] |= PAID
     space = int(g["space"])
-    if FIRST_SLOT <= space < FIRST_MARKET:
-        if g["chosen"][GOLD]:
+    market = space - board.FIRST_MARKET
+    if board.FIRST_SLOT <= space < board.FIRST_MARKET:
+        if g["chosen"][board.GOLD]:
             g["paid"] |= PAID_GOLD
-        for kind in range(len(ARTIFACTS)):
-            if g["chosen"][FIRST_ARTIFACT + kind]:
+        for kind in range(len(board.ARTIFACTS)):
+            if g["chosen"][board.FIRST_ARTIFACT + kind]:
                 g["paid"] |= PAID_ARTIFACT
-    elif (
-        FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS and g["chosen"][FOOD] > TILE_FOOD[int(g["tile"][space - FIRST_MARKET])]
-    ):
+    elif 0 <= market < board.NUM_MARKETS and g["chosen"][board.FOOD] > TILE_FOOD[int(g["tile"][market])]:
         g["paid"] |= PAID_FOOD_FOR_BLISS
     push_gain(g, p)
     log_payment(g, tape, p, space)
     if g["due_morale"]:
         pay_morale(g, tape, p, int(g["due_morale"]))
-    knowledge = int(g["due_knowledge"]) + int(g["chosen"][KNOWLEDGE_ITEM])
+    knowledge = int(g["due_knowledge"]) + int(g["chosen"][board.KNOWLEDGE_ITEM])
     if knowledge:
         pay_knowledge(g, tape, p, knowledge)
     take_chosen(g, tape, p)

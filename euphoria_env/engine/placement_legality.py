@@ -4,27 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.board import (
-    ALL_SPACES,
-    AREA_SET,
-    ARTIFACT_MARKETS,
-    BIT,
-    FIRST_MARKET,
-    FIRST_SLOT,
-    FIRST_TUNNEL,
-    FIRST_TUNNEL_END,
-    GOODS,
-    ICARUS_SET,
-    MARKET_SET,
-    NUM_AREAS,
-    NUM_MARKETS,
-    NUM_SPACES,
-    SLOT_SET,
-    SLOTS_PER_SITE,
-    SPACES,
-    TUNNELS,
-    space_set,
-)
+from euphoria_env import board
 from euphoria_env.cards.recruits import BRIAN, FLARTNER, KADEN, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import APOTHECARY, ARENA, LOUNGE, PLAZA, SPA
@@ -36,15 +16,15 @@ from euphoria_env.engine.state import enabled_recruits, has_ability, has_penalty
 def _price_classes() -> list[tuple[int, int]]:
     """Returns a space and all spaces that have the same price for everybody, for each price."""
     by_price: dict[object, list[str]] = {}
-    for number, name in enumerate(SPACES):
-        if FIRST_SLOT <= number < FIRST_MARKET or name in ("breeze_bar", "sky_lounge"):
+    for number, name in enumerate(board.SPACES):
+        if board.FIRST_SLOT <= number < board.FIRST_MARKET or name in ("breeze_bar", "sky_lounge"):
             price: object = tuple(SPACE_COST[number]) + (name in ("breeze_bar", "sky_lounge"),)
-        elif name in ARTIFACT_MARKETS[:2]:
+        elif name in board.ARTIFACT_MARKETS[:2]:
             price = "artifacts"
         else:
             price = name
         by_price.setdefault(price, []).append(name)
-    return [(SPACES.index(names[0]), space_set(*names)) for names in by_price.values()]
+    return [(board.SPACES.index(names[0]), board.space_set(*names)) for names in by_price.values()]
 
 
 _CLASSES = _price_classes()
@@ -54,29 +34,34 @@ PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
 # spaces that cost more than this; the rest is free.
 PRICE_CARDS = (1 << BRIAN) | (1 << FLARTNER) | (1 << KADEN) | (1 << MATTHEW) | (1 << MICHAEL)
 ONE_GOOD = np.array(
-    [sum(int(BIT[s]) for s in range(NUM_SPACES) if tuple(SPACE_COST[s]) == (1, 1 << good, 0, 0)) for good in range(len(GOODS))],
+    [
+        sum(int(board.BIT[s]) for s in range(board.NUM_SPACES) if tuple(SPACE_COST[s]) == (1, 1 << good, 0, 0))
+        for good in range(len(board.GOODS))
+    ],
     np.int64,
 )
-FIRST_COSTLY = SPACES.index("tank_energy")
-COSTLY = np.array([k for k, (s, _) in enumerate(_CLASSES) if s >= FIRST_COSTLY and not FIRST_SLOT <= s < FIRST_MARKET], np.int8)
-ALWAYS_OPEN = ALL_SPACES & ~SLOT_SET & ~MARKET_SET & ~(0b111 << FIRST_TUNNEL_END)
+FIRST_COSTLY = board.SPACES.index("tank_energy")
+COSTLY = np.array(
+    [k for k, (s, _) in enumerate(_CLASSES) if s >= FIRST_COSTLY and not board.FIRST_SLOT <= s < board.FIRST_MARKET], np.int8
+)
+ALWAYS_OPEN = board.ALL_SPACES & ~board.SLOT_SET & ~board.MARKET_SET & ~(0b111 << board.FIRST_TUNNEL_END)
 
 
 @jit
 def slots_of(site):
     """The four slots of a construction site, as a set of spaces."""
-    return 0b1111 << (FIRST_SLOT + SLOTS_PER_SITE * site)
+    return 0b1111 << (board.FIRST_SLOT + board.SLOTS_PER_SITE * site)
 
 
 @jit
 def update_open_spaces(g):
     """Looks up the spaces in use: sites until they are built, then their markets; tunnel ends at step 9 (R8.2, R9.3)."""
     spaces = ALWAYS_OPEN
-    for k in range(NUM_MARKETS):
-        spaces |= BIT[FIRST_MARKET + k] if g["built"][k] else slots_of(k)
-    for k in range(len(TUNNELS)):
+    for k in range(board.NUM_MARKETS):
+        spaces |= board.BIT[board.FIRST_MARKET + k] if g["built"][k] else slots_of(k)
+    for k in range(len(board.TUNNELS)):
         if g["miners"][k] == 9:
-            spaces |= BIT[FIRST_TUNNEL_END + k]
+            spaces |= board.BIT[board.FIRST_TUNNEL_END + k]
     g["open_spaces"] = spaces
 
 
@@ -84,49 +69,49 @@ def update_open_spaces(g):
 def forbidden(g, p):
     """The spaces that are taken, or that a market penalty forbids a player, as a set."""
     spaces = 0
-    for k in range(NUM_MARKETS):
+    for k in range(board.NUM_MARKETS):
         if g["built"][k]:
             if has_penalty(g, p, PLAZA) and not (int(g["market_stars"][k]) >> p) & 1:
-                spaces |= BIT[FIRST_MARKET + k]
+                spaces |= board.BIT[board.FIRST_MARKET + k]
             continue
-        first = FIRST_SLOT + SLOTS_PER_SITE * k
-        for s in range(first, first + SLOTS_PER_SITE):
+        first = board.FIRST_SLOT + board.SLOTS_PER_SITE * k
+        for s in range(first, first + board.SLOTS_PER_SITE):
             if g["occupant"][s] >= 0:
-                spaces |= BIT[s]
+                spaces |= board.BIT[s]
                 if g["occupant"][s] != p and has_penalty(g, p, LOUNGE):
                     spaces |= slots_of(k)
     if g["penalty"][p] == 0:
         return spaces
     if has_penalty(g, p, APOTHECARY):
-        spaces |= ICARUS_SET
+        spaces |= board.ICARUS_SET
     if has_penalty(g, p, SPA):
-        for s in range(NUM_AREAS, NUM_SPACES):
+        for s in range(board.NUM_AREAS, board.NUM_SPACES):
             if g["occupant"][s] == p:
-                spaces |= BIT[s]
+                spaces |= board.BIT[s]
     if has_penalty(g, p, ARENA):
-        for s in range(NUM_AREAS):
+        for s in range(board.NUM_AREAS):
             for f in range(6):
                 if g["area"][s, p, f]:
-                    spaces |= BIT[s]
+                    spaces |= board.BIT[s]
     return spaces
 
 
 @jit
 def bumps_other(g, p, space):
     """Whether placing there bumps another player's worker."""
-    return space >= NUM_AREAS and g["occupant"][space] >= 0 and g["occupant"][space] != p
+    return space >= board.NUM_AREAS and g["occupant"][space] >= 0 and g["occupant"][space] != p
 
 
 @jit
 def open_spaces(g, p, extra_morale):
     """The spaces where a player may place a worker, as a set (R4.1); `extra_morale`: of a further worker (R17.4)."""
     spaces = int(g["open_spaces"]) & ~forbidden(g, p)
-    for k in range(len(TUNNELS)):
+    for k in range(len(board.TUNNELS)):
         if not member(g, p, k) and not has_ability(g, p, KADEN):
-            spaces &= ~BIT[FIRST_TUNNEL_END + k]
+            spaces &= ~board.BIT[board.FIRST_TUNNEL_END + k]
     held = holdings(g, p)
     if extra_morale == 0 and not enabled_recruits(g, p) & PRICE_CARDS:
-        for good in range(len(GOODS)):
+        for good in range(len(board.GOODS)):
             if g["goods"][p, good] == 0:
                 spaces &= ~ONE_GOOD[good]
         for k in COSTLY:
@@ -147,4 +132,4 @@ def without_unpayable(g, p, spaces, k, extra_morale, held):
     return spaces
 
 
-assert AREA_SET == 0b1111 and FIRST_TUNNEL == NUM_AREAS and FIRST_TUNNEL_END < FIRST_COSTLY
+assert board.AREA_SET == 0b1111 and board.FIRST_TUNNEL == board.NUM_AREAS and board.FIRST_TUNNEL_END < FIRST_COSTLY

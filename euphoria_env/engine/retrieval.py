@@ -39,7 +39,7 @@ WORKER_SPACE = np.array(
 
 @jit
 def on_board(g, p, worker):
-    """The number of workers of a player that a board worker number stands for."""
+    """The number of a player's workers that have this board worker number."""
     if worker < _AREA_WORKERS:
         return int(g["area"][worker // 6, p, worker % 6])
     return int(g["occupant"][worker - _AREA_WORKERS + NUM_AREAS] == p)
@@ -117,7 +117,7 @@ def retrieve_paid(g, tape, p):
 
 @jit
 def hypnosis_answered(g, tape, p):
-    """Gidget: loses 2 knowledge instead of gaining 2 morale, if the player said so."""
+    """Gidget: loses 2 knowledge instead of gaining 2 morale, if the player chose so."""
     if g["answer"] == USE + GIDGET:
         log_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
         lose_knowledge(g, tape, p, 2)

@@ -183,7 +183,7 @@ def deal_tiles(g, tape, p):
 def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
-    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # first, whichever was dealt first, which nobody else may learn
+    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # always first: nobody else may learn which tile was dealt first
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p

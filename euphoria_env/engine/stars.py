@@ -49,7 +49,7 @@ def star_on_market(g, tape, p, market):
 
 @jit
 def star_on_recruit(g, tape, p, card):
-    """Places a star on a recruit, one ever, as far as the player has stars (R7.6)."""
+    """Places a star on a recruit, if it never had one and the player has one left (R7.6)."""
     if not (g["starred"] >> card) & 1 and take_star(g, p):
         g["starred"] |= BIT[card]
         log_event(tape, EventKind.STAR_ON_RECRUIT, p, card, -1)

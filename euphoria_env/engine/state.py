@@ -13,27 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from euphoria_env import board
 from euphoria_env.actions import NUM_ACTIONS, NUM_BOARD_WORKERS
-from euphoria_env.board import (
-    ALLEGIANCE_END,
-    ARTIFACTS,
-    BIT,
-    DEALT_RECRUITS,
-    DEALT_TILES,
-    FACTIONS,
-    GOODS,
-    ITEMS,
-    MARKETS,
-    MAX_PLAYERS,
-    MAX_RECRUITS,
-    MAX_WORKERS,
-    NUM_AREAS,
-    NUM_ARTIFACT_CARDS,
-    NUM_SPACES,
-    STARS,
-    TRACK_END,
-    TUNNELS,
-)
 from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS, ROW_TRIGGER, TRIGGER_CARDS
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
 from euphoria_env.cards.vocabulary import Effect, Trigger
@@ -113,14 +94,14 @@ class OperationRow(NamedTuple):
     rounds: int = 0
 
 
-_FURTHER: tuple[Range, Range] = ((1, 6), (0, MAX_WORKERS))  # face, and how many more workers may follow
-_ROUND: Range = (0, DEALT_RECRUITS - 1)  # of the draft
+_FURTHER: tuple[Range, Range] = ((1, 6), (0, board.MAX_WORKERS))  # face, and how many more workers may follow
+_ROUND: Range = (0, board.DEALT_RECRUITS - 1)  # of the draft
 OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
-    Operation.TRIGGER: OperationRow((0, len(Trigger) - 1), (0, MAX_RECRUITS)),
+    Operation.TRIGGER: OperationRow((0, len(Trigger) - 1), (0, board.MAX_RECRUITS)),
     Operation.ABILITY_ANSWERED: OperationRow((0, len(ROW_TRIGGER) - 1), answers=(Decision.USE,)),
-    Operation.DRAW_ANSWERED: OperationRow((1, NUM_ARTIFACT_CARDS), (0, MAX_RECRUITS - 1), (Decision.USE,)),
+    Operation.DRAW_ANSWERED: OperationRow((1, board.NUM_ARTIFACT_CARDS), (0, board.MAX_RECRUITS - 1), (Decision.USE,)),
     Operation.HYPNOSIS_ANSWERED: OperationRow(answers=(Decision.USE,)),
-    Operation.STAR_CHOSEN: OperationRow((0, len(FACTIONS) - 1), answers=(Decision.STAR,)),
+    Operation.STAR_CHOSEN: OperationRow((0, len(board.FACTIONS) - 1), answers=(Decision.STAR,)),
     Operation.FACE_SET: OperationRow(answers=(Decision.SET_FACE,)),
     Operation.SACRIFICED: OperationRow(answers=(Decision.SACRIFICE,)),
     Operation.FURTHER: OperationRow(*_FURTHER),
@@ -143,21 +124,21 @@ OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
 }
 
 
-_P = MAX_PLAYERS
+_P = board.MAX_PLAYERS
 _RULES = [(option.row_field(name), option.dtype) for name, option in OPTIONS.items()]
 _POSITION = [
     # players
     ("knowledge", np.int8, (_P,)),
     ("morale", np.int8, (_P,)),
     ("stars", np.int8, (_P,)),  # still to place
-    ("goods", np.int16, (_P, len(GOODS))),
-    ("artifacts", np.int8, (_P, len(ARTIFACTS))),
+    ("goods", np.int16, (_P, len(board.GOODS))),
+    ("artifacts", np.int8, (_P, len(board.ARTIFACTS))),
     ("hand_size", np.int8, (_P,)),  # the sum of `artifacts`
     ("available", np.int8, (_P, 6)),  # available workers by face - 1
     ("owned", np.int8, (_P,)),  # workers, available and on the board
     ("lost_worker", np.int8, (_P,)),  # to the knowledge check, this turn (R5.3)
     ("used", np.int8, (_P,)),  # once per turn: USED_GEEK, USED_GAMBLER
-    ("recruits", np.int8, (_P, MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
+    ("recruits", np.int8, (_P, board.MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
     ("num_recruits", np.int8, (_P,)),
     ("num_active", np.int8, (_P,)),
     ("active_cards", np.int64, (_P,)),  # the active recruits as a set
@@ -166,17 +147,17 @@ _POSITION = [
     ("resolved", np.int8, (_P,)),  # 0, RESOLVED_STAR, RESOLVED_RECRUIT
     ("penalty", np.int32, (_P,)),  # the market penalties in force, as a set of tiles (R12.1)
     # board
-    ("area", np.int8, (NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
-    ("occupant", np.int8, (NUM_SPACES,)),  # player on the other spaces, or -1
-    ("face", np.int8, (NUM_SPACES,)),  # and the face there
-    ("allegiance", np.int8, (len(FACTIONS),)),
-    ("miners", np.int8, (len(TUNNELS),)),
-    ("tile", np.int8, (len(MARKETS),)),  # -1 before it is laid
-    ("built", np.int8, (len(MARKETS),)),
-    ("market_stars", np.int8, (len(MARKETS),)),  # players with a star there, as a set
-    ("territory", np.int8, (len(FACTIONS), _P)),  # stars
-    ("deck", np.int8, (len(ARTIFACTS),)),
-    ("discards", np.int8, (len(ARTIFACTS),)),
+    ("area", np.int8, (board.NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
+    ("occupant", np.int8, (board.NUM_SPACES,)),  # player on the other spaces, or -1
+    ("face", np.int8, (board.NUM_SPACES,)),  # and the face there
+    ("allegiance", np.int8, (len(board.FACTIONS),)),
+    ("miners", np.int8, (len(board.TUNNELS),)),
+    ("tile", np.int8, (len(board.MARKETS),)),  # -1 before it is laid
+    ("built", np.int8, (len(board.MARKETS),)),
+    ("market_stars", np.int8, (len(board.MARKETS),)),  # players with a star there, as a set
+    ("territory", np.int8, (len(board.FACTIONS), _P)),  # stars
+    ("deck", np.int8, (len(board.ARTIFACTS),)),
+    ("discards", np.int8, (len(board.ARTIFACTS),)),
     ("recruit_place", np.int8, (NUM_RECRUITS,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player
     ("tile_place", np.int8, (NUM_TILES,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
     ("open_spaces", np.int64),  # the spaces that are in use: built markets, sites not built, open tunnel ends
@@ -191,7 +172,7 @@ _POSITION = [
 
 
 class PendingField(NamedTuple):
-    """A field of what is pending, and its range, for `mid_turn`; `high` may be a function of the number of players."""
+    """A field of the turn under way, with its range for `mid_turn`; `high` may be a function of the number of players."""
 
     name: str
     kind: type
@@ -204,55 +185,54 @@ def _last_player(n: int) -> int:
     return n - 1
 
 
-_ALL_ITEMS = (1 << len(ITEMS)) - 1
+_ALL_ITEMS, _LAST_OPERATION = (1 << len(board.ITEMS)) - 1, len(Effect) + len(Operation) - 1
+assert _LAST_OPERATION >= board.NUM_ARTIFACT_CARDS  # the largest number in the stack
 PENDING = (
     PendingField("depth", np.int8, (), 0, MOST_PENDING),
-    PendingField("stack", np.int8, (STACK_DEPTH, 4), -TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
-    PendingField(
-        "revealed", np.int8, (), 0, (1 << len(FACTIONS)) - 1
-    ),  # factions of recruits that were revealed (R4.9), as a set
+    PendingField("stack", np.int8, (STACK_DEPTH, 4), -board.TRACK_END, _LAST_OPERATION),
+    PendingField("revealed", np.int8, (), 0, (1 << len(board.FACTIONS)) - 1),  # the factions revealed (R4.9), as a set
     # the decision asked: what, who, and its terms
     PendingField("ask", np.int8, (), 1, len(Decision) - 1),
     PendingField("player", np.int8, (), 0, _last_player),
     PendingField("card", np.int8, (), 0, NUM_RECRUITS - 1),  # recruit of Decision.USE
     PendingField("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
-    PendingField("units_a", np.int8, (), 0, NUM_ARTIFACT_CARDS),
+    PendingField("units_a", np.int8, (), 0, board.NUM_ARTIFACT_CARDS),
     PendingField("set_a", np.int16, (), 0, _ALL_ITEMS),  # also the places that Decision.STAR offers, of `actions.STAR_PLACES`
-    PendingField("units_b", np.int8, (), 0, NUM_ARTIFACT_CARDS),
+    PendingField("units_b", np.int8, (), 0, board.NUM_ARTIFACT_CARDS),
     PendingField("set_b", np.int16, (), 0, _ALL_ITEMS),
-    PendingField("last", np.int8, (), 0, len(ITEMS) - 1),  # last item chosen of a series (R18.2)
-    PendingField("chosen", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of a series or an offer
-    PendingField("asked", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of an offer
+    PendingField("last", np.int8, (), 0, len(board.ITEMS) - 1),  # last item chosen of a series (R18.2)
+    PendingField("chosen", np.int8, (len(board.ITEMS),), 0, board.NUM_ARTIFACT_CARDS),  # of a series or an offer
+    PendingField("asked", np.int8, (len(board.ITEMS),), 0, board.NUM_ARTIFACT_CARDS),  # of an offer
     PendingField("partner", np.int8, (), -1, _last_player),  # of an offer
     PendingField("answer", np.int16, (), 0, NUM_ACTIONS - 1),
     # the setup and the dilemma
-    PendingField("hand", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
-    PendingField("kept", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
-    PendingField("tile_hand", np.int8, (_P, DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
+    PendingField("hand", np.int8, (_P, board.DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
+    PendingField("kept", np.int8, (_P, board.DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
+    PendingField("tile_hand", np.int8, (_P, board.DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
     # the placement under way (R4)
-    PendingField("space", np.int8, (), 0, NUM_SPACES - 1),
+    PendingField("space", np.int8, (), 0, board.NUM_SPACES - 1),
     PendingField("placed_face", np.int8, (), 0, 6),
     PendingField("bumped", np.int8, (), -1, _last_player),  # the player whose worker was bumped
     PendingField("bumped_face", np.int8, (), 0, 6),
-    PendingField("before", np.int8, (len(FACTIONS),), 0, ALLEGIANCE_END),  # allegiance before this placement (R4.4)
+    PendingField("before", np.int8, (len(board.FACTIONS),), 0, board.ALLEGIANCE_END),  # allegiance before this placement (R4.4)
     PendingField("due_morale", np.int8, (), 0, 2),
     PendingField("due_knowledge", np.int8, (), 0, 2),
     PendingField("paid", np.int8, (), 0, 31),  # the set of PAID, PAID_GOLD, ...
     PendingField("star_placed", np.int8, (), 0, 1),
     PendingField("took_resource", np.int8, (), 0, 1),
     PendingField("helped", np.int8, (), 0, lambda n: (1 << n) - 1),  # players who helped to build, as a set
-    PendingField("fresh_stars", np.int8, (_P,), 0, 1 + MAX_RECRUITS),  # stars of the event under way (R4.12)
+    PendingField("fresh_stars", np.int8, (_P,), 0, 1 + board.MAX_RECRUITS),  # stars of the event under way (R4.12)
     PendingField("new_worker", np.int8, (), 0, 1),  # 1: due (R4.8)
     PendingField("new_face", np.int8, (), 0, 6),  # the face of a worker gained in this placement
     # the roll under way (R5.2)
     PendingField("set_face", np.int8, (), 0, 6),
     PendingField("roller", np.int8, (), -1, _last_player),
-    PendingField("back_owner", np.int8, (MAX_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
-    PendingField("back_face", np.int8, (MAX_WORKERS,), 0, 6),
+    PendingField("back_owner", np.int8, (board.MAX_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
+    PendingField("back_face", np.int8, (board.MAX_WORKERS,), 0, 6),
     # the retrieval under way (R3.4)
     PendingField("payment", np.int8, (), 0, 3),
-    PendingField("taken", np.int8, (MAX_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
-    PendingField("num_taken", np.int8, (), 0, MAX_WORKERS),
+    PendingField("taken", np.int8, (board.MAX_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
+    PendingField("num_taken", np.int8, (), 0, board.MAX_WORKERS),
     PendingField("all_subterra", np.int8, (), 0, 1),
 )
 # The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
@@ -379,7 +359,7 @@ def has_bonus(g, player, faction, tier):
 @jit
 def stars_missing(g, p):
     """The number of stars a player must still place to win (R16.1, R17.5)."""
-    return max(0, int(g["stars"][p]) - (STARS - int(g["stars_to_win"])))
+    return max(0, int(g["stars"][p]) - (board.STARS - int(g["stars_to_win"])))
 
 
 @jit
@@ -396,5 +376,5 @@ def update_penalties(g):
         penalties = 0
         for k in range(len(g["built"])):
             if g["built"][k] and not (int(g["market_stars"][k]) >> p) & 1:
-                penalties |= BIT[int(g["tile"][k])]
+                penalties |= board.BIT[int(g["tile"][k])]
         g["penalty"][p] = penalties

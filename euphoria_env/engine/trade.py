@@ -110,7 +110,7 @@ def extend_offer(g):
 
 @jit
 def offered(g, tape, p):
-    """Asks the partner, unless what is asked for is not there (R15.2)."""
+    """Asks the partner, unless they lack what is asked for (R15.2)."""
     partner = int(g["partner"])
     for item in range(_TRADED):
         if g["chosen"][item]:

@@ -30,7 +30,7 @@ DECISION_COLUMNS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _IN
 
 @entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISION_COLUMNS)
 def link_decisions(games, player, rows, latest, n, decisions):
-    """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
+    """Adds a decision of the player to move in each of these games, from number n on, and links the seat's last one to it."""
     game, seat, turn, reward, elapsed, following = decisions
     for k in range(len(games)):
         i, p = games[k], player[games[k]]

@@ -1,5 +1,5 @@
 """The referee: a second, independent implementation of the rules (`docs/rules.md`), plain and slow. See README.md."""
 
-from .game import MissingOutcome, Referee
+from .game import Referee
 
-__all__ = ["MissingOutcome", "Referee"]
+__all__ = ["Referee"]

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from . import allegiance, tracks
 from .artifacts import draw, hand_limits
-from .asking import Decision, Flow, gain_choice, series, use
+from .asking import Decision, Flow, series, use
 from .rolling import roll_batch
 from .state import Player, Table
 from .tables import COMMODITIES, FACES, RESOURCES, TANK, TUNNELS
+from .tracks import gain_one, pays_for
 
 if TYPE_CHECKING:
     from .placement import Placement
@@ -52,10 +53,9 @@ def amanda(table: Table, owner: Player) -> Flow[int | None]:
 def julia(table: Table, player: Player) -> Flow[bool]:
     """You bump another player's worker: may pay 1 M, gain 1 resource; the bumped worker takes the face of yours instead
     of being rolled (unless its owner has set it). Returns whether Julia was used."""
-    if not tracks.can_pay(player, morale=1) or not (yield from use(player.seat, "julia_the_thought_inspector")):
+    if not (yield from pays_for(table, player, "julia_the_thought_inspector", morale=1)):
         return False
-    tracks.pay(table, player, morale=1)
-    player.gain((yield from gain_choice(player.seat, RESOURCES)))
+    yield from gain_one(table, player, RESOURCES)
     yield from hand_limits(table)  # R5.6: at once, before R4.2 goes on
     return True
 
@@ -71,53 +71,42 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
 
         if name == "laura_the_philanthropist":
             # from a tunnel or the tank: may give the other 1 gold, draw 2 artifacts
-            if (tunnel or space in TANK) and tracks.can_pay(player, good="gold"):
-                if (yield from use(player.seat, name)):
-                    tracks.pay(table, player, good="gold")
-                    owner.gain("gold")
-                    yield from draw(table, player, 2)
+            if (tunnel or space in TANK) and (yield from pays_for(table, player, name, good="gold")):
+                owner.gain("gold")
+                yield from draw(table, player, 2)
 
         elif name == "major_dave_the_demolitionist":
             # from a tunnel: may pay K+1, gain 1 of that tunnel's resource and move its miner 1 more
-            if tunnel and tracks.can_pay(player, knowledge=1):
-                if (yield from use(player.seat, name)):
-                    tracks.pay(table, player, knowledge=1)
-                    player.gain(tunnel[2])
-                    allegiance.advance_miner(table, tunnel[0])
+            if tunnel and (yield from pays_for(table, player, name, knowledge=1)):
+                player.gain(tunnel[2])
+                allegiance.advance_miner(table, tunnel[0])
 
         elif name == "phil_the_spy":
             # a worker of an opponent without an active Subterran recruit: may pay K+1, draw 1 artifact
-            if not table.faction_active(owner, "subterran") and tracks.can_pay(player, knowledge=1):
-                if (yield from use(player.seat, name)):
-                    tracks.pay(table, player, knowledge=1)
-                    yield from draw(table, player)
+            if not table.faction_active(owner, "subterran") and (yield from pays_for(table, player, name, knowledge=1)):
+                yield from draw(table, player)
 
         elif name == "xander_the_excavator":
             # a worker of higher face (before its roll) from a tunnel: may pay K+1, gain 1 of that tunnel's resource
-            if tunnel and placement.bumped.face > placement.face and tracks.can_pay(player, knowledge=1):
-                if (yield from use(player.seat, name)):
-                    tracks.pay(table, player, knowledge=1)
-                    player.gain(tunnel[2])
+            if tunnel and placement.bumped.face > placement.face and (yield from pays_for(table, player, name, knowledge=1)):
+                player.gain(tunnel[2])
 
         elif name == "lee_the_gossip":
             # may pay 1 M, the other gains 1 K, you gain 1 commodity
-            if tracks.can_pay(player, morale=1) and (yield from use(player.seat, name)):
-                tracks.pay(table, player, morale=1)
+            if (yield from pays_for(table, player, name, morale=1)):
                 tracks.gain_knowledge(table, owner, 1)
-                player.gain((yield from gain_choice(player.seat, COMMODITIES)))
+                yield from gain_one(table, player, COMMODITIES)
 
         elif name == "maxime_the_ambassador":
             # may pay 2 M, the other gains 1 K, you draw 1 artifact
-            if tracks.can_pay(player, morale=2) and (yield from use(player.seat, name)):
-                tracks.pay(table, player, morale=2)
+            if (yield from pays_for(table, player, name, morale=2)):
                 tracks.gain_knowledge(table, owner, 1)
                 yield from draw(table, player)
 
         elif name == "rebecca_the_peddler":
             # may pay 2 M, the other gains 1 K, you gain 1 resource
-            if tracks.can_pay(player, morale=2) and (yield from use(player.seat, name)):
-                tracks.pay(table, player, morale=2)
+            if (yield from pays_for(table, player, name, morale=2)):
                 tracks.gain_knowledge(table, owner, 1)
-                player.gain((yield from gain_choice(player.seat, RESOURCES)))
+                yield from gain_one(table, player, RESOURCES)
 
         yield from hand_limits(table)  # R5.6: as soon as the ability is complete

@@ -11,30 +11,23 @@ from . import position as positions
 from .asking import Chance, Decision, Flow
 from .setup import set_up
 from .state import Player, Rules, Table
-from .tables import ARTIFACTS, FACES, RECRUITS, TILES
 from .turns import play_on
 
-# docs/positions.md: the kinds of random outcomes, and what they can be at all
-KINDS: dict[str, Iterable[Any]] = {
-    "dice": FACES,
-    "artifacts": ARTIFACTS,
-    "recruits": tuple(RECRUITS),
-    "markets": tuple(TILES),
-    "dilemmas": ARTIFACTS,
-    "lots": range(6),
-}
+KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")  # of random outcomes (docs/positions.md)
 
 
-class MissingOutcome(Exception):
-    """A random outcome is needed, none is loaded, and there is no seed. Load it: the game goes on from here."""
+def _of_table(name: str) -> property:
+    """A property that is a field of the table."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    def look_up(referee: Referee) -> Any:
+        referee._advance()
+        return getattr(referee._table, name)
+
+    return property(look_up)
 
 
 class Referee:
-    """One game. It advances when it is looked at: a `MissingOutcome` may come from any member but `load`."""
+    """One game. It advances when it is looked at, so that outcomes can be loaded before."""
 
     def __init__(self, table: Table, flow: Flow[None], load: dict[str, Any] | None, seed: int | None) -> None:
         self._table = table
@@ -68,17 +61,9 @@ class Referee:
     # --- random outcomes ---
 
     def load(self, **outcomes: Iterable[Any]) -> None:
-        """Append to the queues of the next random outcomes."""
-        in_game = {"recruits": self._table.rules.recruits_in_game, "markets": self._table.rules.tiles_in_game}
+        """Appends to the queues of the next random outcomes, by kind."""
         for kind, values in outcomes.items():
-            if kind not in KINDS:
-                raise ValueError(f"load: unknown kind {kind!r}")
-            for value in values:
-                if value not in KINDS[kind]:
-                    raise ValueError(f"load: {kind} cannot be {value!r}")
-                if value not in in_game.get(kind, KINDS[kind]):
-                    raise ValueError(f"load: {kind}: {value} is not in the game")  # R17.6
-                self._queues[kind].append(value)
+            self._queues[kind].extend(values)
 
     def unused(self) -> dict[str, list[Any]]:
         return {kind: list(queue) for kind, queue in self._queues.items() if queue}
@@ -92,7 +77,7 @@ class Referee:
         elif self._random is not None:
             value = self._random.choice(chance.possible)
         else:
-            raise MissingOutcome(chance.kind)
+            raise LookupError(f"{chance.kind}: none is loaded, and there is no seed")
         self.outcomes.append((chance.kind, value))
         return value
 
@@ -148,30 +133,7 @@ class Referee:
         self._answer(options[move])
         self._advance()
 
-    @property
-    def over(self) -> bool:
-        self._advance()
-        return self._table.over
-
-    @property
-    def truncated(self) -> bool:
-        self._advance()
-        return self._table.truncated
-
-    @property
-    def winner(self) -> int | None:
-        self._advance()
-        return self._table.winner
-
-    @property
-    def ranking(self) -> list[int] | None:
-        self._advance()
-        return self._table.ranking
-
-    @property
-    def turn(self) -> int:
-        self._advance()
-        return self._table.turn
+    over, truncated, winner, ranking, turn = map(_of_table, ("over", "truncated", "winner", "ranking", "turn"))
 
     def to_dict(self) -> dict[str, Any]:
         self._advance()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from . import ending, tracks
 from .artifacts import hand_limits
-from .asking import Decision, Flow, gain_choice, use
+from .asking import Decision, Flow, use
 from .rolling import roll_batch
 from .state import Player, Table, Worker
 from .tables import AREAS, FACES, REGION, RESOURCES, SPACES
+from .tracks import gain_one, pays_for
 
 Standing = tuple[str, Worker]  # a worker and the space on which it stands
 
@@ -61,7 +62,7 @@ def retrieve(table: Table, player: Player, way: str) -> Flow[None]:
     elif way == "energy":  # Jefferson: then lose 1 K and gain 1 M (instead of 2 M)
         tracks.lose_knowledge(table, player, 1)
         tracks.gain_morale(table, player, 1)
-    elif way == "bliss" and (yield from gidget(table, player)):
+    elif way == "bliss" and table.has(player, "gidget_the_hypnotist") and (yield from use(player.seat, "gidget_the_hypnotist")):
         tracks.lose_knowledge(table, player, 2)  # instead of gaining 2 M
     else:
         tracks.gain_morale(table, player, 2)
@@ -80,15 +81,8 @@ def retrieve(table: Table, player: Player, way: str) -> Flow[None]:
 
     # Retrieving, all those workers stood in Subterra: gain 1 water or 1 stone, after the roll
     if regions == {"subterran"} and table.has(player, "maggie_the_outlaw"):
-        player.gain((yield from gain_choice(player.seat, ("water", "stone"))))
+        yield from gain_one(table, player, ("water", "stone"))
     ending.check(table)  # R16.1: at the end of a retrieval
-
-
-def gidget(table: Table, player: Player) -> Flow[bool]:
-    """Retrieving with bliss: may lose 2 K instead of gaining 2 M."""
-    if not table.has(player, "gidget_the_hypnotist"):
-        return False
-    return (yield from use(player.seat, "gidget_the_hypnotist"))
 
 
 def sacrifices(table: Table, player: Player, retrieved: list[Standing]) -> Flow[None]:
@@ -109,13 +103,12 @@ def sacrifices(table: Table, player: Player, retrieved: list[Standing]) -> Flow[
         table.return_to_supply(*chosen)
         retrieved[:] = [standing for standing in retrieved if standing[1] is not chosen[1]]
         player.gain(good, 4)
-        player.gain((yield from gain_choice(player.seat, RESOURCES)))
+        yield from gain_one(table, player, RESOURCES)
 
 
 def yordy(table: Table, player: Player) -> Flow[tuple[int, ...]]:
     """Retrieving for free: may pay 1 energy, set the face of one of those workers."""
-    if not tracks.can_pay(player, good="energy") or not (yield from use(player.seat, "yordy_the_demotivator")):
+    if not (yield from pays_for(table, player, "yordy_the_demotivator", good="energy")):
         return ()
-    tracks.pay(table, player, good="energy")
     face: int = yield Decision(player.seat, {f"set {face}": face for face in FACES})
     return (face,)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from . import tracks
 from .artifacts import draw, hand_limits
-from .asking import Chance, Flow, combinations, gain_choice, series, use
+from .asking import Chance, Flow, combinations, series
 from .state import Player, Table
 from .tables import FACES, GOODS, RESOURCES, ROLL_PENALTIES
+from .tracks import gain_one, pays_for
 
 
 def roll_die() -> Flow[int]:
@@ -54,17 +54,15 @@ def roll_penalties(table: Table, player: Player, batch: list[int]) -> Flow[None]
 def ben(table: Table, player: Player, roller: Player) -> Flow[None]:
     """After another player's roll at least two of their available workers show the same face: may pay 2 M, gain 1
     resource. Once per batch."""
-    if len(set(roller.available)) == len(roller.available) or not tracks.can_pay(player, morale=2):
-        return
-    if (yield from use(player.seat, "ben_the_ludologist")):
-        tracks.pay(table, player, morale=2)
-        player.gain((yield from gain_choice(player.seat, RESOURCES)))
+    pair = len(set(roller.available)) < len(roller.available)
+    if pair and (yield from pays_for(table, player, "ben_the_ludologist", morale=2)):
+        yield from gain_one(table, player, RESOURCES)
         yield from hand_limits(table)
 
 
 def steven(table: Table, player: Player) -> Flow[None]:
     """You lose a worker to the knowledge check: gain 1 resource and draw 1 artifact."""
-    player.gain((yield from gain_choice(player.seat, RESOURCES)))
+    yield from gain_one(table, player, RESOURCES)
     yield from draw(table, player)
     yield from hand_limits(table)
 
@@ -75,17 +73,9 @@ def new_worker(table: Table, player: Player) -> Flow[int]:
     Returns its face.
     """
     (face,) = yield from roll_batch(table, player, 1)
+    prices = {"pete_the_cannibal": {"knowledge": 2}, "dr_sheppard_the_lobotomist": {"morale": 2}}  # to draw 1 artifact
     for name in table.abilities(player):
-        if not table.has(player, name):
-            continue
-        if name == "pete_the_cannibal" and tracks.can_pay(player, knowledge=2):  # may pay K+2, draw 1 artifact
-            if (yield from use(player.seat, name)):
-                tracks.pay(table, player, knowledge=2)
-                yield from draw(table, player)
-                yield from hand_limits(table)
-        elif name == "dr_sheppard_the_lobotomist" and tracks.can_pay(player, morale=2):  # may pay 2 M, draw 1 artifact
-            if (yield from use(player.seat, name)):
-                tracks.pay(table, player, morale=2)
-                yield from draw(table, player)
-                yield from hand_limits(table)
+        if name in prices and table.has(player, name) and (yield from pays_for(table, player, name, **prices[name])):
+            yield from draw(table, player)
+            yield from hand_limits(table)
     return face

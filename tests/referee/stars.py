@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from . import tracks
 from .artifacts import discard
-from .asking import Decision, Flow, combinations, gain_choice, series, use
+from .asking import Decision, Flow, combinations, series, use
 from .state import Player, Table
 from .tables import MARKETS, REGION, TERRITORY
 
@@ -78,7 +78,4 @@ def esme(table: Table, player: Player) -> Flow[None]:
         tracks.gain_morale(table, player, 2)
         return
     player.gain("energy")
-    if (yield from gain_choice(player.seat, ("knowledge", "morale"))) == "knowledge":
-        tracks.lose_knowledge(table, player, 1)
-    else:
-        tracks.gain_morale(table, player, 1)
+    yield from tracks.gain_one(table, player, ("knowledge", "morale"))

@@ -1,7 +1,10 @@
-"""R5.1, R13.10: the knowledge and morale markers, and prices paid with them. Nothing here is ever asked."""
+"""R5.1, R13.1, R13.10: the knowledge and morale markers, prices paid with them, and a choice of one gain."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from .asking import Flow, gain_choice, use
 from .state import Player, Table
 from .tables import MAX_TRACK
 
@@ -45,3 +48,24 @@ def pay(table: Table, player: Player, *, morale: int = 0, knowledge: int = 0, go
     gain_knowledge(table, player, knowledge)
     if good is not None:
         player.goods[good] -= 1
+
+
+def pays_for(
+    table: Table, player: Player, recruit: str, *, morale: int = 0, knowledge: int = 0, good: str | None = None
+) -> Flow[bool]:
+    """R13.1: asks about a "may" that has a price, if the player can pay it, and takes it. Returns whether it was paid."""
+    if not can_pay(player, morale=morale, knowledge=knowledge, good=good) or not (yield from use(player.seat, recruit)):
+        return False
+    pay(table, player, morale=morale, knowledge=knowledge, good=good)
+    return True
+
+
+def gain_one(table: Table, player: Player, items: Iterable[str]) -> Flow[None]:
+    """Gives the player one of these, as they choose: a good, 1 M ("morale"), or 1 K less ("knowledge")."""
+    item = yield from gain_choice(player.seat, items)
+    if item == "morale":
+        gain_morale(table, player, 1)
+    elif item == "knowledge":
+        lose_knowledge(table, player, 1)
+    else:
+        player.gain(item)

@@ -1,4 +1,4 @@
-"""The games and positions behind tests/golden; `scripts/regenerate_golden.py` writes it, `test_golden.py` compares."""
+"""The games behind tests/golden; `scripts/regenerate_golden.py` writes it, `test_golden.py` compares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from euphoria_env import Game, Rules
 from tests.tools.playing import prefer, random_move
 
 FOLDER = Path(__file__).parent.parent / "golden"
-COUNTS = FOLDER / "counts.json"
 DIGESTS = FOLDER / "digests.json"
 _DRAFTS = {"recruit_draft": True, "market_draft": True, "track_draft": True}
 
@@ -30,95 +29,6 @@ GAMES: dict[str, Rules] = {
 LOADS: dict[str, dict[int, dict[str, list[Any]]]] = {
     "3_players_truncated": {20: {"dice": [6, 1, 1, 5]}, 90: {"artifacts": ["book", "box"], "dice": [3]}}
 }
-
-_LOW = {"workers": [4], "knowledge": 2, "morale": 4}
-_RICH = {"goods": dict.fromkeys(("energy", "water", "food", "bliss", "gold", "stone", "clay"), 2)}
-
-
-def _recruits(*names: str) -> dict[str, Any]:
-    return {"recruits": [{"name": name, "active": True} for name in names]}
-
-
-# Positions whose continuations are counted: by name, the position (all chance comes from its seed) and the greatest depth.
-POSITIONS: dict[str, tuple[dict[str, Any], int]] = {
-    "opening": ({"rules": {"num_players": 2}, "seed": 11, "players": [{"workers": [1, 6]}, {"workers": [2, 5]}]}, 3),
-    "equal_workers": (
-        {"rules": {"num_players": 3}, "seed": 12, "players": [{"workers": [3, 3, 3], "goods": {"water": 2}}, {}, {}]},
-        3,
-    ),
-    "retrieval": (
-        {
-            "rules": {"num_players": 2},
-            "seed": 13,
-            "players": [{"workers": [], **_RICH, **_recruits("pete_the_cannibal", "yordy_the_demotivator")}, {"workers": [5]}],
-            "workers": {"generator": [[0, 1], [0, 1]], "farm": [[0, 2]], "tank_energy": [[0, 6]]},
-        },
-        3,
-    ),
-    "site_paid_in_every_way": (
-        {
-            "rules": {"num_players": 2},
-            "seed": 14,
-            "players": [
-                {
-                    **_LOW, **_RICH, "artifacts": {"bat": 1, "bear": 2},
-                    **_recruits("michael_the_engineer", "flartner_the_scammer"),
-                },
-                {"workers": [1]},
-            ],
-        },
-        2,
-    ),
-    "icarus_with_brian_and_josh": (
-        {
-            "rules": {"num_players": 2},
-            "seed": 15,
-            "players": [{**_LOW, **_RICH, **_recruits("brian_the_viticulturist", "josh_the_negotiator")}, {"workers": [1]}],
-            "markets": {"euphorian_market_1": {"tile": "bemusement_park", "built": True}},
-        },
-        2,
-    ),
-    "dilemma_and_trade": (
-        {
-            "rules": {"num_players": 3, "trading": True},
-            "seed": 16,
-            "players": [
-                {"workers": [2], "morale": 3, "artifacts": {"bat": 1, "book": 1}, "dilemma": {"artifact": "bat"}},
-                {"goods": {"gold": 1}},
-                {"artifacts": {"box": 1}},
-            ],
-        },
-        3,
-    ),
-    "cards_over_the_limit": (
-        {
-            "rules": {"num_players": 2},
-            "seed": 17,
-            "players": [
-                {
-                    **_LOW, "goods": {"energy": 2}, "artifacts": {"bat": 2, "bear": 2},
-                    **_recruits("geek_the_oracle", "jonathan_the_gambler", "bradley_the_futurist"),
-                },
-                {"workers": [1]},
-            ],
-        },
-        3,
-    ),
-    "photo_finish": (
-        {
-            "rules": {"num_players": 2},
-            "seed": 18,
-            "players": [{**_LOW, **_RICH, "stars": 1}, {"workers": [1], **_RICH, "stars": 1}],
-            "territories": {name: [0, 1] for name in ("euphorian_territory", "subterran_territory", "wastelander_territory")},
-            "markets": {
-                f"{faction}_market_{k}": {"built": True, "stars": [0, 1]}
-                for faction in ("euphorian", "subterran", "wastelander") for k in (1, 2)
-            },
-            "allegiance": {"icarite": 10},
-        },
-        3,
-    ),
-}  # fmt: skip
 
 
 def play(name: str) -> Game:
@@ -144,25 +54,6 @@ def from_position() -> Game:
     while game.legal():
         game.play(prefer(game, rng))
     return game
-
-
-def count(game: Game, depth: int) -> int:
-    """The number of sequences of this many moves; chance continues from the generator of the position."""
-    moves = game.legal_actions().tolist()
-    if depth == 1:
-        return len(moves)
-    total = 0
-    for move in moves:
-        after = game.clone()
-        after.play(move)
-        total += count(after, depth - 1)
-    return total
-
-
-def counts(name: str) -> list[int]:
-    """The numbers of sequences of depth 1, 2, ... from one of the positions."""
-    position, deepest = POSITIONS[name]
-    return [count(Game.from_dict(position), depth) for depth in range(1, deepest + 1)]
 
 
 def digest(text: str) -> dict[str, Any]:

@@ -42,20 +42,21 @@ A scenario that names no seed must hold for every seed: it is run with several.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
+import euphoria_env
+from euphoria_env import actions, events
 from tests.referee.tables import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES, TERRITORY
 from tests.tools import scenario_events
 
 FOLDER = Path(__file__).parent.parent / "scenarios"
 SEEDS = (0, 1, 2)  # where the scenario names none
-_Form = tuple[str, Callable[[Any], bool]]  # what a value must be
 
 # The keys that a position may leave out where they are 0, empty, false or null. "*" stands for an index or a name.
 POSITION_KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -73,34 +74,10 @@ POSITION_KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("territories",): tuple(TERRITORY.values()),
     ("discards",): ARTIFACTS,
 }
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) and text for text in value)
-
-
-def _are_events(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(entry, dict) and "kind" in entry for entry in value)
-
-
-def _is_load(value: Any) -> bool:
-    return isinstance(value, dict) and all(kind in LOAD_KEYS and isinstance(drawn, list) for kind, drawn in value.items())
-
-
-LOAD_KEYS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
 OUTCOME_KEYS = ("over", "truncated", "winner", "ranking")
-# The keys of a scenario, and those of `new`: what their values are.
-_TEXTS: _Form = ("a list of texts, or one", _are_texts)
-_MAPPING: _Form = ("a mapping", lambda value: isinstance(value, dict))
-_LOAD: _Form = (f"a mapping of lists: {', '.join(LOAD_KEYS)}", _is_load)
-_FLAG: _Form = ("true or false", lambda value: isinstance(value, bool))
-_ANY: _Form = ("anything", lambda value: True)
-NEW_KEYS = {"rules": _MAPPING, "seed": _ANY, "load": _LOAD}
-SCENARIO_KEYS = {
-    "id": _ANY, "rule": _TEXTS, "card": _TEXTS, "given": _MAPPING, "new": _MAPPING, "load": _LOAD, "play": _TEXTS,
-    "then": _MAPPING, "legal": _TEXTS, "illegal": _TEXTS, "events": ("a list of mappings with a `kind`", _are_events),
-    "over": _FLAG, "truncated": _FLAG, "winner": _ANY, "ranking": _ANY,
-}  # fmt: skip
+CHECKS = ("play", "then", "legal", "illegal", "events", *OUTCOME_KEYS)
+SCENARIO_KEYS = ("id", "rule", "card", "given", "new", "load", *CHECKS)
+NEW_KEYS = ("rules", "seed", "load")
 
 
 class BadScenario(Exception):
@@ -120,94 +97,51 @@ class Scenario:
 
     id: str
     rules: tuple[str, ...]
-    cards: tuple[str, ...] = ()
-    where: str = ""
-    given: dict[str, Any] | None = None
-    new: dict[str, Any] | None = None
-    load: dict[str, list[Any]] = field(default_factory=dict)
-    play: tuple[str, ...] = ()
-    then: dict[str, Any] = field(default_factory=dict)
-    legal: tuple[str, ...] = ()
-    illegal: tuple[str, ...] = ()
-    events: tuple[dict[str, Any], ...] = ()
-    outcome: dict[str, Any] = field(default_factory=dict)
+    cards: tuple[str, ...]
+    where: str
+    start: dict[str, Any]  # `given` or `new`
+    given: dict[str, Any] | None
+    load: dict[str, list[Any]]
+    then: dict[str, Any]
+    play: tuple[str, ...]
+    legal: tuple[str, ...]
+    illegal: tuple[str, ...]
+    events: tuple[dict[str, Any], ...]
+    outcome: dict[str, Any]
 
     @property
     def title(self) -> str:
         """The name of a scenario and its place."""
-        about = ", ".join(self.rules + self.cards)
-        return f"{self.id} ({about})" + (f" in {self.where}" if self.where else "")
+        return f"{self.id} ({', '.join(self.rules + self.cards)}) in {self.where}"
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds to run it with."""
-        start = self.given if self.given is not None else self.new
-        return (start["seed"],) if start is not None and "seed" in start else SEEDS
+        return (self.start["seed"],) if "seed" in self.start else SEEDS
 
 
-def parse(document: Any, where: str = "") -> Scenario:
-    """Make a scenario of a YAML document; BadScenario says what is wrong with it."""
-    if not isinstance(document, dict):
-        raise BadScenario(f"{where}: a scenario is a mapping, not {document!r}")
-    name = document.get("id")
-    if not isinstance(name, str) or not name:
-        raise BadScenario(f"{where}: a scenario needs an `id`, a text")
-    try:
-        return _parse(document, where)
-    except BadScenario as error:
-        raise BadScenario(f"{name}" + (f" in {where}" if where else "") + f": {error}") from None
-
-
-def _parse(document: dict[str, Any], where: str) -> Scenario:
-    document = {key: [value] if isinstance(value, str) and key in ("rule", "card") else value for key, value in document.items()}
-    _check_keys(document, SCENARIO_KEYS, "a scenario")
-    if ("given" in document) == ("new" in document):
-        raise BadScenario("exactly one of `given` and `new` is needed")
-    if not any(key in document for key in ("play", "then", "legal", "illegal", "events", *OUTCOME_KEYS)):
-        raise BadScenario("it checks nothing")
-    if not document.get("rule"):
-        raise BadScenario("`rule` is missing: which rule does it check?")
-    _check_keys(document.get("new", {}), NEW_KEYS, "`new`")
-    _check_then(document.get("then", {}))
-    renamed = {"rules": document["rule"], "cards": document.get("card", [])}
-    lists = {key: document.get(key, []) for key in ("play", "legal", "illegal", "events")}
+def parse(document: dict[str, Any], where: str = "") -> Scenario:
+    """Makes a scenario of a YAML document; BadScenario says what is wrong with it."""
+    place = f"{document.get('id')} in {where}"
+    for mapping, known in ((document, SCENARIO_KEYS), (document.get("new") or {}, NEW_KEYS)):
+        if unknown := [key for key in mapping if key not in known]:
+            raise BadScenario(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(known)}")
+    given, new = document.get("given"), document.get("new")
+    if (given is None) == (new is None):
+        raise BadScenario(f"{place}: exactly one of `given` and `new` is needed")
+    if not document.get("id") or not document.get("rule") or not any(key in document for key in CHECKS):
+        raise BadScenario(f"{place}: `id`, `rule` and something to check are needed")
+    lists = {"rules": document["rule"], "cards": document.get("card", [])}
+    lists |= {key: document.get(key, []) for key in ("play", "legal", "illegal", "events")}
     return Scenario(
         id=document["id"],
         where=where,
+        start=given if new is None else new,
+        given=given,
         outcome={key: document[key] for key in OUTCOME_KEYS if key in document},
-        **{key: document[key] for key in ("given", "new", "load", "then") if key in document},
-        **{key: tuple(value) for key, value in (renamed | lists).items()},
+        **{key: document.get(key, {}) for key in ("load", "then")},
+        **{name: (value,) if isinstance(value, str) else tuple(value) for name, value in lists.items()},
     )
-
-
-def _check_keys(mapping: Mapping[Any, Any], known: Mapping[str, _Form], what: str) -> None:
-    for key, value in mapping.items():
-        if key not in known:
-            raise BadScenario(f"unknown key {key!r}; {what} has {', '.join(known)}")
-        form, is_good = known[key]
-        if not is_good(value):
-            raise BadScenario(f"`{key}` is {form}, not {value!r}")
-
-
-def _check_then(expected: Any, path: tuple[str | int, ...] = ()) -> None:
-    """Refuse what could not be compared."""
-    if isinstance(expected, dict):
-        for key, value in expected.items():
-            if not isinstance(key, str):
-                raise BadScenario(f"`then`: the key {key!r} in {_show_path(path)} is not a text; quote it")
-            _check_then(value, (*path, key))
-    elif isinstance(expected, list):
-        if path == ("players",):
-            if not all(isinstance(entry, dict) for entry in expected):
-                raise BadScenario("`then`: the entries of players are mappings; {} skips one")
-            for index, value in enumerate(expected):
-                _check_then(value, (*path, index))
-        elif _are_recruits(path):
-            for entry in expected:
-                if isinstance(entry, dict) and isinstance(entry.get("name"), str):
-                    _check_then(entry, (*path, entry["name"]))
-                elif not isinstance(entry, str):
-                    raise BadScenario(f"`then`: a recruit in {_show_path(path)} has no name: {entry!r}")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the same in C, four times as fast
@@ -223,47 +157,29 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_mapping(node, deep=deep)
 
 
-def read_text(text: str, where: str = "") -> Iterator[Scenario | BadScenario]:
-    """The scenarios of a YAML text, each one or what is wrong with it."""
-    loader = _Loader(text)
+def read_text(text: str, where: str = "") -> Iterator[Scenario]:
+    """The scenarios of a YAML text; BadScenario says what is wrong with one."""
     try:
-        while loader.check_node():
-            root = loader.get_node()
-            if not isinstance(root, yaml.SequenceNode):
-                raise BadScenario(f"{where}: a file is a list of scenarios (`- id: ...`)")
-            for node in root.value:
-                place = f"{where}:{node.start_mark.line + 1}"
-                try:
-                    yield parse(loader.construct_document(node), place)
-                except BadScenario as error:
-                    yield error if where in str(error) else BadScenario(f"{place}: {error}")
+        documents = yaml.load(text, _Loader)
     except yaml.YAMLError as error:
-        yield BadScenario(f"{where} is not YAML: {error}")
-    except BadScenario as error:
-        yield error
-    finally:
-        loader.dispose()
+        raise BadScenario(f"{where} is not YAML: {error}") from None
+    if not isinstance(documents, list) or not all(isinstance(document, dict) for document in documents):
+        raise BadScenario(f"{where}: a file is a list of scenarios (`- id: ...`)")
+    return (parse(document, where) for document in documents)
 
 
-def read_files(files: Iterable[Path]) -> list[tuple[str, Scenario | BadScenario]]:
-    """All scenarios of some files with their ids, which must be unique; a wrong one gets the place as its id."""
-    found: list[tuple[str, Scenario | BadScenario]] = []
-    places: dict[str, str] = {}
+def read_files(files: Iterable[Path]) -> list[tuple[str, Scenario]]:
+    """All scenarios of some files with their ids, which must be unique."""
+    found: dict[str, Scenario] = {}
     for file in files:
-        root = FOLDER.parent.parent
-        where = str(file.relative_to(root)) if file.is_relative_to(root) else str(file)
-        for item in read_text(file.read_text(encoding="utf-8"), where):
-            if isinstance(item, Scenario) and item.id in places:
-                item = BadScenario(f"{item.where}: the id {item.id!r} is taken by {places[item.id]}")
-            if isinstance(item, Scenario):
-                places[item.id] = item.where
-                found.append((item.id, item))
-            else:
-                found.append((f"bad-{file.stem}-{len(found)}", item))
-    return found
+        for scenario in read_text(file.read_text(encoding="utf-8"), file.name):
+            if scenario.id in found:
+                raise BadScenario(f"{scenario.title}: the id is taken by {found[scenario.id].title}")
+            found[scenario.id] = scenario
+    return [*found.items()]
 
 
-def read_folder(folder: Path = FOLDER) -> list[tuple[str, Scenario | BadScenario]]:
+def read_folder(folder: Path = FOLDER) -> list[tuple[str, Scenario]]:
     """All scenarios of a folder and the folders in it."""
     return read_files(sorted(folder.rglob("*.yaml")))
 
@@ -387,151 +303,84 @@ def _show(value: Any) -> str:
 
 
 def run(scenario: Scenario, api: Any = None) -> None:
-    """Run a scenario; ScenarioFailed explains what is not as it should be.
+    """Runs a scenario; ScenarioFailed explains what is not as it should be.
 
     `api` has what euphoria_env has: Game, Rules, actions.parse if moves are to be checked for typing errors, and events if its
     games have them.
     """
     if api is None:
-        import euphoria_env
-        from euphoria_env import actions, events
-
         api = SimpleNamespace(Game=euphoria_env.Game, Rules=euphoria_env.Rules, actions=actions, events=events)
-    _check_moves(scenario, api)
-    for seed in scenario.seeds:
-        _Run(scenario, seed).run(api)
-
-
-def _check_moves(scenario: Scenario, api: Any) -> None:
-    """A mistyped move would never be legal, so `illegal` would say nothing."""
-    actions = getattr(api, "actions", None)
-    if actions is None:
-        return
-    for move in (*scenario.play, *scenario.legal, *scenario.illegal):
+    for move in (*scenario.play, *scenario.legal, *scenario.illegal) if hasattr(api, "actions") else ():
         try:
-            actions.parse(move)
+            api.actions.parse(move)  # a mistyped move would never be legal, so `illegal` would say nothing
         except ValueError as error:
             raise BadScenario(f"{scenario.title}: {move!r} is no move: {error}") from None
+    for seed in scenario.seeds:
+        game = None
+        try:
+            game = begun(scenario, seed, api)
+            wrong = _faults(scenario, game, api)
+        except ValueError as error:
+            wrong = [f"refused: {error}"]
+        except Exception as error:
+            error.add_note(f"in {scenario.title} with seed {seed}")
+            raise
+        if wrong:
+            raise ScenarioFailed("\n    ".join([f"{scenario.title} with seed {seed}:", *wrong, *_situation(game)]))
 
 
 def begun(scenario: Scenario, seed: int, api: Any) -> Any:
     """The game that a scenario begins with, before `load`."""
     if scenario.given is not None:
         return api.Game.from_dict({"seed": seed, **scenario.given})
-    new = scenario.new or {}
-    return api.Game(api.Rules(**new.get("rules", {})), seed=seed, **({"load": new["load"]} if "load" in new else {}))
+    return api.Game(api.Rules(**scenario.start.get("rules", {})), seed=seed, load=scenario.start.get("load"))
 
 
-class _Run:
-    """A scenario with one seed."""
-
-    def __init__(self, scenario: Scenario, seed: int) -> None:
-        self.scenario = scenario
-        self.seed = seed
-        self.game: Any = None
-        self.played: list[str] = []
-
-    def run(self, api: Any) -> None:
-        scenario = self.scenario
-        self.game = self._attempt("new" if scenario.given is None else "given", lambda: begun(scenario, self.seed, api))
-        if scenario.load:
-            self._attempt("load", lambda: self.game.load(**scenario.load))
-        before = len(self.game.events) if scenario.events and hasattr(api, "events") else 0
-        for move in scenario.play:
-            self._play(move)
-        wrong = [*self._wrong_position(), *self._wrong_moves(), *self._wrong_outcome()]
-        if scenario.events and hasattr(api, "events"):
-            wrong += self._wrong_events(self.game.events[before:], api.events)
-        if wrong:
-            raise self._failure("not as it should be" + ("" if self.played else " at the start"), wrong)
-
-    def _attempt(self, key: str, do: Callable[[], Any]) -> Any:
-        """Do what one key of the scenario says; the game may refuse it."""
+def _faults(scenario: Scenario, game: Any, api: Any) -> list[str]:
+    """Plays a scenario in a game that has begun; returns what is not as it says."""
+    game.load(**scenario.load)
+    has_events = scenario.events and hasattr(api, "events")
+    before = len(game.events) if has_events else 0
+    for number, move in enumerate(scenario.play, 1):
+        if move not in game.legal():
+            return [f"move {number}, {move!r}, is not legal"]
+        game.play(move)
+    legal = set(game.legal())
+    wrong = differences(scenario.then, game.to_dict())
+    wrong += [f"should be legal: {move}" for move in scenario.legal if move not in legal]
+    wrong += [f"should be illegal: {move}" for move in scenario.illegal if move in legal]
+    for key, expected in scenario.outcome.items():
+        if not same(expected, actual := getattr(game, key)):
+            wrong.append(f"{key}: should be {_show(expected)}, is {actual}")
+    if has_events:
         try:
-            return do()
+            missing = scenario_events.missing(scenario.events, game.events[before:], api.events)
         except ValueError as error:
-            raise self._failure(f"`{key}` is refused", [str(error)]) from error
-        except Exception as error:
-            error.add_note(f"in `{key}` of the scenario {scenario_and_seed(self.scenario, self.seed)}")
-            raise
-
-    def _play(self, move: str) -> None:
-        number = f"move {len(self.played) + 1} of {len(self.scenario.play)}, {move!r},"
-        if move not in self.game.legal():
-            raise self._failure(f"{number} is not legal")
-        try:
-            self.game.play(move)
-        except Exception as error:
-            error.add_note(f"in {number} of the scenario {scenario_and_seed(self.scenario, self.seed)}")
-            raise
-        self.played.append(move)
-
-    def _wrong_position(self) -> list[str]:
-        return differences(self.scenario.then, self.game.to_dict()) if self.scenario.then else []
-
-    def _wrong_moves(self) -> Iterator[str]:
-        legal = set(self.game.legal())
-        yield from (f"should be legal: {move}" for move in self.scenario.legal if move not in legal)
-        yield from (f"should be illegal: {move}" for move in self.scenario.illegal if move in legal)
-
-    def _wrong_outcome(self) -> Iterator[str]:
-        for key, expected in self.scenario.outcome.items():
-            actual = getattr(self.game, key)
-            actual = actual if actual is None else _plain(actual)
-            if not same(expected, actual):
-                yield f"{key}: should be {_show(expected)}, is {_show(actual)}"
-
-    def _wrong_events(self, happened: list[Any], events: Any) -> list[str]:
-        try:
-            missing = scenario_events.missing(self.scenario.events, happened, events)
-        except ValueError as error:
-            raise BadScenario(f"{self.scenario.title}: `events`: {error}") from None
-        told = [f"happened: {_show(event)}" for event in scenario_events.described(happened, events)]
-        return [f"should have happened, in this order: {_show(missing)}", *told] if missing else []
-
-    def _failure(self, headline: str, details: Iterable[str] = ()) -> ScenarioFailed:
-        lines = [f"{scenario_and_seed(self.scenario, self.seed)}: {headline}"]
-        lines += [f"    {line}" for detail in details for line in detail.splitlines()]
-        if self.game is not None:
-            lines += self._situation()
-        return ScenarioFailed("\n".join(lines))
-
-    def _situation(self) -> list[str]:
-        """The moves played, and the present decision."""
-        game = self.game
-        lines = ["  played: " + (", ".join(self.played) or "nothing yet")]
-        legal = list(game.legal())
-        if legal:
-            lines += [f"  player {game.player} decides: {game.prompt}", f"  legal ({len(legal)}):"]
-            lines += [f"    {move}" for move in legal]
-        else:
-            lines += [f"  nothing is legal: over {game.over}, truncated {game.truncated}"]
-        outcomes = [f"{kind} {value}" for kind, value in getattr(game, "outcomes", ())]
-        if outcomes:
-            lines += ["  drawn: " + ("..., " if len(outcomes) > 12 else "") + ", ".join(outcomes[-12:])]
-        return lines
+            raise BadScenario(f"{scenario.title}: `events`: {error}") from None
+        if missing:
+            wrong.append(f"should have happened, in this order: {_show(missing)}")
+            wrong += [f"happened: {_show(event)}" for event in scenario_events.described(game.events[before:], api.events)]
+    return wrong
 
 
-def scenario_and_seed(scenario: Scenario, seed: int) -> str:
-    """The failure, with the seed if it was the runner's choice."""
-    return scenario.title + (f" with seed {seed}" if len(scenario.seeds) > 1 else "")
-
-
-def _plain(value: Any) -> Any:
-    """Numpy's numbers, arrays and tuples as plain values and lists."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+def _situation(game: Any) -> list[str]:
+    """The present decision, and what was drawn."""
+    if game is None:
+        return []
+    drawn = ", ".join(f"{kind} {value}" for kind, value in game.outcomes[-12:])
+    return [
+        f"player {game.player} decides: {game.prompt}",
+        f"legal: {', '.join(game.legal()) or 'nothing'}",
+        f"drawn last: {drawn}",
+    ]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run files by hand."""
-    failed = 0
-    found = read_files(map(Path, arguments)) if arguments else read_folder()
-    for _, item in found:
+    """Runs files by hand."""
+    found, failed = read_files(map(Path, arguments)) if arguments else read_folder(), 0
+    for _, scenario in found:
         try:
-            if isinstance(item, BadScenario):
-                raise item
-            run(item)
+            run(scenario)
         except (BadScenario, ScenarioFailed) as error:
             failed += 1
             print(f"{error}\n")
