@@ -134,10 +134,8 @@ def judge(
 ) -> Json:
     """Judges an agent, writes result.json, row.md, games.jsonl and times.json, and returns the result (docs/benchmark.md).
 
-    Finished games that the folder has are not played again.
-
     Args:
-        task, spec, folder: the task, the agent (as for `euphoria_agents.load`), and the folder of the result.
+        task, spec, folder: the task, the agent, and the folder of the result, whose finished games are not played again.
         run: plays the games: `in_processes`, or on a cluster.
         name: the agent's name in the result; by default its spec.
         repeatable: whether the agent must play equal games when it is asked again.
@@ -149,41 +147,46 @@ def judge(
         AgentFailed, IllegalMove: the agent failed, or took longer than the task allows (`TooSlow`).
     """
     check_name(name or spec)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: choose another --out")
     agent = {"name": name or spec, "spec": spec, "files": file_hashes(spec), "repeatable": repeatable}
     about = {"environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)}, "agent": agent}
-    if (folder / RESULT).exists():
-        return _result_in(folder, task, about)
+    if result := _result_in(folder, task, about):
+        return result
     if repeatable:
         check_repeatable(task, spec)
     began, matches = time.perf_counter(), matches_of(task, spec)
     units = [unit for match in matches for unit in match.units]
     played = play_units(units, Journal(folder / UNFINISHED), run, progress, task.seconds)
     found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
-    write_whole(folder / GAMES, "".join(_game_lines(match, played) for match in matches))
-    write_whole(folder / ROW, row(found) + "\n")
-    times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
-    effort = {
-        "games": sum(unit.games for unit in units),
-        "seconds": round(time.perf_counter() - began, 3),
-        "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
-        "processes": processes,
-        "machine": machine(),
-        "versions": versions(),
-    }
-    for file, content in ((TIMES, effort), (RESULT, found)):
-        write_whole(folder / file, json.dumps(content, indent=1) + "\n")
+    effort = {"seconds": round(time.perf_counter() - began, 3), "processes": processes, **_effort(matches, played)}
+    games = "".join(_game_lines(match, played) for match in matches)
+    texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
+    for file, text in texts.items():  # the result comes last: with it, the folder is complete
+        write_whole(folder / file, text.rstrip("\n") + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
     return found
 
 
-def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json:
-    """Returns the result that a folder has.
+def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
+    """Returns the number of games, the agent's milliseconds for a decision by match, and what it ran on."""
+    times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
+    return {
+        "games": sum(result.games for result in played.values()),
+        "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
+        "machine": machine(),
+        "versions": versions(),
+    }
+
+
+def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json | None:
+    """Returns the result that a folder has; None if it has none.
 
     Raises:
-        ValueError: it is damaged, or that of something else than is asked.
+        ValueError: it is damaged, or that of something else than is asked; or the folder is a file.
     """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder: choose another --out")
+    if not (folder / RESULT).exists():
+        return None
     found = read_result(folder / RESULT, task)
     pairs = [(key, value, found[part][key]) for part in about for key, value in about[part].items() if key != "version"]
     if other := [key for key, value, there in pairs if value != there]:
