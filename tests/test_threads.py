@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from euphoria_agents.machine import usable_cores
+
 pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.threads import Threads, ranges  # noqa: E402
@@ -28,6 +30,14 @@ def test_ranges_are_all_of_it_in_order(size: int, parts: int) -> None:
     assert len(found) == parts and [k for first, last in found for k in range(first, last)] == [*range(size)]
     sizes = [last - first for first, last in found]
     assert max(sizes) - min(sizes) <= 1
+
+
+def test_usable_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {3}, raising=False)
+    assert usable_cores() == 1
+    monkeypatch.delattr("os.sched_getaffinity")
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    assert usable_cores() == 6
 
 
 def test_all_tasks_are_done(threads: Threads) -> None:

@@ -67,14 +67,6 @@ class SearchNetwork(NamedTuple):
     seen: np.ndarray
 
 
-_WORKSPACE = ("observation", "places", "known", "x", "y", "seen")
-
-
-def with_own_workspace(net: SearchNetwork) -> SearchNetwork:
-    """The same network, weights and base shared, with a workspace of its own, for another thread."""
-    return net._replace(**{name: np.zeros_like(getattr(net, name)) for name in _WORKSPACE})
-
-
 def no_network() -> SearchNetwork:
     """A placeholder that is passed where no network is used."""
     empty = np.zeros(0)
