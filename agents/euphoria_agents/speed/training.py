@@ -17,7 +17,7 @@ from euphoria_agents.progress import Progress
 from euphoria_agents.speed.measure import Measurement
 from euphoria_agents.speed.settings import TrainingPlan
 from euphoria_agents.training.config import TRAINING_TURNS, Options
-from euphoria_agents.training.machines import Group
+from euphoria_agents.training.learner import EPOCHS
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.threads import Threads
@@ -42,7 +42,7 @@ def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
         with tempfile.TemporaryDirectory() as folder, closing(Threads(size)) as threads:
             options = Options(run=Path(folder) / "run", threads=size, rating_games=0, seed=plan.seed)
             bar = Progress(Console(quiet=True), "training", "decisions")
-            trainer = Trainer(open_job(options), bar, Group(), threads, updates=WARM)
+            trainer = Trainer(open_job(options), bar, threads, updates=WARM)
             trainer.train()
             name, before = f"training, {size} thread{'s' * (size > 1)}", _scheduled()
             for part, rates in _rates(trainer, plan.repeats).items():
@@ -109,7 +109,7 @@ def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
     games = EuphoriaVecEnv(
         GAMES, pool=options.baselines, reward=options.reward, num_players=MASKABLE_PLAYERS, max_turns=TRAINING_TURNS, threads=1
     )
-    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=options.epochs, seed=plan.seed)
+    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=EPOCHS, seed=plan.seed)
     found = []
     for repeat in range(plan.repeats + 1):
         start, before = time.perf_counter(), model.num_timesteps

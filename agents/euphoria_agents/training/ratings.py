@@ -5,20 +5,14 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
-import numpy as np
-from matplotlib.figure import Figure
 from msgspec import Meta
 
-from euphoria_agents.files import write_figure
-from euphoria_agents.matches import tournament
-from euphoria_agents.matches.match import Z_95, Played, play_match, wilson
+from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import ATTEMPTS, Worker
-from euphoria_agents.network.checkpoint import parts, under
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load
 from euphoria_agents.training.config import Large, Number, Options, Players, Time
@@ -26,17 +20,10 @@ from euphoria_env import Rules
 
 NICENESS = 5  # of the process
 RATED = {2, 4}  # numbers of players, if the run has one of them
-SELF = "self"  # the learner among the baselines of a rating
-PREFIX = "rating."  # of the tensors of those who wait, in the state of a run
-MOST_STRENGTH = 1e4  # of openskill; ratings begin at 25
-
-Mu = Annotated[float, Meta(ge=-MOST_STRENGTH, le=MOST_STRENGTH)]
-Sigma = Annotated[float, Meta(ge=1e-6, le=MOST_STRENGTH)]
-Strengths = dict[str, tuple[Mu, Sigma]]  # of agents, by openskill
 
 
 class Rating(msgspec.Struct):
-    """The result against one opponent in a rating, and the openskill rating of the learner after all of them."""
+    """The result against one opponent in a rating."""
 
     decisions: Number  # when in the run
     hours: Time
@@ -45,29 +32,34 @@ class Rating(msgspec.Struct):
     wins: Number  # of the learner
     games: Large
     rank: Annotated[float, Meta(ge=1, le=6)]  # its mean
-    mu: Mu = 0.0  # its strength
-    sigma: Sigma = 1.0  # the standard deviation of that
 
     def __post_init__(self) -> None:
         if self.wins > self.games:
             raise ValueError("wins must be at most games")
 
 
+class Due(msgspec.Struct):
+    """A rating that is still to be made, of the player in the league's file of this update."""
+
+    update: Number
+    decisions: Number
+    hours: Time
+
+    def file(self, run: Path) -> Path:
+        """The player."""
+        return self_file(run, f"{self.update:06d}")
+
+
 class RatingsState(msgspec.Struct):
-    """The ratings so far."""
+    """The ratings so far: the results, one for each rating and opponent, and what is still due."""
 
-    results: list[Rating]  # one for each rating and opponent
-    strengths: Strengths  # of the baselines
-    due: list[tuple[Number, Number, Time]]  # update, decisions and hours of the players that are still to be rated
+    results: list[Rating]
+    due: list[Due]
 
 
-class Due(NamedTuple):
-    """A player to be rated."""
-
-    update: int  # when in the run
-    decisions: int
-    hours: float
-    tensors: dict[str, np.ndarray]  # its network
+def self_file(run: Path, name: str) -> Path:
+    """The player of a past self."""
+    return run / "league" / f"{name}.safetensors"
 
 
 class Ratings:
@@ -82,9 +74,8 @@ class Ratings:
     """
 
     def __init__(self, options: Options) -> None:
-        self.results: list[Rating] = []
         self._options = options
-        self._strengths: Strengths = {}
+        self.results: list[Rating] = []
         self.due: deque[Due] = deque()
         self._worker: Worker | None = None
         self._died = 0
@@ -111,9 +102,8 @@ class Ratings:
                 continue
             self.due.popleft()
             self._died = 0
-            new, self._strengths, words = answer[0]
-            self.results += new
-            found.append((new, words))
+            self.results += answer[0][0]
+            found.append(answer[0])
         return found
 
     def _working(self) -> Worker:
@@ -121,7 +111,7 @@ class Ratings:
         if self._worker is None or self._worker.ended:
             self._worker = Worker(functools.partial(_rate, self._options))
         if self._worker.item is None:
-            self._worker.take((self.due[0], self.results, self._strengths))
+            self._worker.take(self.due[0])
         return self._worker
 
     def close(self) -> None:
@@ -129,23 +119,6 @@ class Ratings:
         if self._worker is not None:
             self._worker.end()
             self._worker = None
-
-    def state(self) -> tuple[dict[str, np.ndarray], RatingsState]:
-        """Arrays and metadata for `restore`."""
-        arrays = {f"{PREFIX}{due.update}.{name}": tensor for due in self.due for name, tensor in due.tensors.items()}
-        return arrays, RatingsState(self.results, self._strengths, [due[:3] for due in self.due])
-
-    def restore(self, arrays: dict[str, np.ndarray], state: RatingsState) -> None:
-        """Continues from where `state` was taken.
-
-        Raises:
-            ValueError: a network that is to be rated is missing or damaged.
-        """
-        self.results, self._strengths = state.results, state.strengths
-        for update, decisions, hours in state.due:
-            tensors = under(f"{PREFIX}{update}.", arrays)
-            parts(tensors, f"{PREFIX}{update}")
-            self.due.append(Due(update, decisions, hours, tensors))
 
 
 # ---------------------------------------------------------------------------------------------------- in the other process
@@ -160,51 +133,15 @@ def _step_back() -> None:
     os.nice(NICENESS)
 
 
-def _rate(options: Options, item: tuple[Due, list[Rating], Strengths]) -> tuple[list[Rating], Strengths, str]:
-    """Plays the matches of a rating and draws the curves; returns the results, the baselines' strengths, and a report."""
+def _rate(options: Options, due: Due) -> tuple[list[Rating], str]:
+    """Plays the matches of a rating; returns the results and a report."""
     _step_back()
-    player, before, strengths = item
-    agent = PPO.of(player.tensors)
-    results, lines = list[Rating](), list[str]()
-    games: list[tuple[tuple[str, ...], Played]] = []
-    names = list(dict.fromkeys(options.baselines))
+    agent = PPO.load(due.file(options.run))
+    results, lines = list[Rating](), [f"after {due.decisions:,} decisions:"]
     for n in sorted(set(options.players) & RATED) or sorted(set(options.players)):
-        for name in names:
-            match = play_match(
-                [agent, *[_opponent(name)] * (n - 1)],
-                options.rating_games,
-                Rules(num_players=n, **options.game),
-                seed=player.update,
-            )
-            games += [((SELF, *[name] * (n - 1)), game) for game in match.played]
-            score = match.scores[0]
-            results.append(Rating(player.decisions, player.hours, n, name, score.wins, score.games, score.mean_rank))
+        rules = Rules(num_players=n, **options.game)
+        for name in dict.fromkeys(options.baselines):
+            score = play_match([agent, *[_opponent(name)] * (n - 1)], options.rating_games, rules, seed=due.update).scores[0]
+            results.append(Rating(due.decisions, due.hours, n, name, score.wins, score.games, score.mean_rank))
             lines.append(f"  {n} players, against {name}: {score}")
-    strengths = tournament.rate([SELF, *names], games, strengths)
-    mu, sigma = strengths.pop(SELF)  # the next self is another player
-    heading = f"after {player.decisions:,} decisions: rating {mu:.1f} ± {Z_95 * sigma:.1f} (95 %)"
-    results = [msgspec.structs.replace(one, mu=mu, sigma=sigma) for one in results]
-    draw_curves([*before, *results], options.run / "curves.png")
-    return results, strengths, "\n".join([heading, *lines])
-
-
-def draw_curves(ratings: Sequence[Rating], path: Path) -> None:
-    """Draws win rates with their intervals, and openskill ratings, against decisions and against hours."""
-    figure = Figure(figsize=(12, 8), dpi=110)
-    axes = figure.subplots(2, 2, sharex="col", sharey="row")
-    for column, what in enumerate(("decisions", "hours")):
-        for players, against in sorted({(one.players, one.against) for one in ratings}):
-            mine = [one for one in ratings if (one.players, one.against) == (players, against)]
-            low, high = zip(*(wilson(one.wins, one.games) for one in mine), strict=True)
-            times = [getattr(one, what) for one in mine]
-            label = f"{players} players, against {against}"
-            axes[0, column].plot(times, [one.wins / one.games for one in mine], label=label)
-            axes[0, column].fill_between(times, low, high, alpha=0.15)
-        points = sorted({(getattr(one, what), one.mu, one.sigma) for one in ratings})
-        axes[1, column].errorbar(*zip(*((x, mu) for x, mu, _ in points), strict=True), [Z_95 * sigma for *_, sigma in points])
-        axes[1, column].set_xlabel(f"{what} of training")
-    axes[0, 0].set(ylabel="games won, ± 95 % interval", ylim=(0, 1))
-    axes[1, 0].set(ylabel="openskill rating, ± 95 % interval")
-    axes[0, 1].legend(fontsize="small")
-    figure.tight_layout()
-    write_figure(path, figure)
+    return results, "\n".join(lines)

@@ -14,7 +14,6 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.weights import Weights
 from euphoria_agents.training import play_kernels
-from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.training.play_kernels import (
     ASKED,
@@ -43,6 +42,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
+STEPS = 48  # decisions in each game between two updates, of all who play
 GAMES_AT_A_TIME = 16  # that are played on between two looks for an interrupt
 
 
@@ -63,49 +63,47 @@ class Actor:
 
     Args:
         parts: numbers of games, each with their rules.
-        options: of the run.
+        reward: the name of the reward that is learned from.
         seed: of the games, and of all who play them.
         baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
         num_rows: how many rows the network knows.
     """
 
     def __init__(
-        self, parts: Sequence[tuple[int, Rules]], options: Options, seed: int, baselines: Mapping[str, Agent], num_rows: int
+        self, parts: Sequence[tuple[int, Rules]], reward: str, seed: int, baselines: Mapping[str, Agent], num_rows: int
     ) -> None:
         self._rules = [rules for _, rules in parts]
-        self._options, self._limit, self._baselines = options, num_rows, dict(baselines)
+        self._limit, self._baselines = num_rows, dict(baselines)
         self.rng = np.random.default_rng(seed)  # for those who are asked
         blanks = np.zeros(len(parts), GAME_DTYPE)
         for blank, rules in zip(blanks, self._rules, strict=True):
             write_rules(blank, rules)
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
-        self.games = _new_games(kind, blanks, seed, reward_number(options.reward))
-        self.record = _new_record(len(kind), options.rollout)
+        self.games = _new_games(kind, blanks, seed, reward_number(reward))
+        self.record = _new_record(len(kind))
         self._queue = np.zeros(0, np.int64)  # the games that are to be played on
         self._names = [LEARNER]  # of the players by number
         self._agents: dict[str, Agent] = {}  # by name, without the learner
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
-    def seat(self, selves: Mapping[str, Agent], chances: Mapping[str, float]) -> None:
+    def seat(self, selves: Mapping[str, Agent], shares: Mapping[str, float]) -> None:
         """Chooses who plays in the games that begin from now on.
 
         Args:
             selves: the past selves by name.
-            chances: the members of the league, each with the probability that it gets a seat which the learner leaves to them.
+            shares: LEARNER, then the members of the league; of each the share of the seats, besides one in each game.
         """
         known = {**self._agents, **self._baselines, **selves}
         sitting, places = np.unique(self.games.seating, return_inverse=True)
         present = [self._names[number] for number in sitting]
-        self._names = list(dict.fromkeys([LEARNER, *present, *chances]))
+        self._names = list(dict.fromkeys([LEARNER, *present, *shares]))
         self._agents = {name: known[name] for name in self._names[1:]}
         number = {name: k for k, name in enumerate(self._names)}
         self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
-        own = self._options.self_play
-        shares = [own, *((1 - own) * chance for chance in chances.values())]
-        pool = np.array([LEARNER_NUMBER, *(number[name] for name in chances)])
+        pool = np.array([number[name] for name in shares])
         policy, self._policies = self._compiled_players()
-        self._players = Players(policy, pool, np.cumsum(shares))
+        self._players = Players(policy, pool, np.cumsum(list(shares.values())))
 
     def _compiled_players(self) -> tuple[np.ndarray, list[Policy]]:
         """How each player plays, as `Players.policy` says it, and the policies but the learner's."""
@@ -133,7 +131,7 @@ class Actor:
         filled = [player, *self._policies, *[player] * MAX_POLICIES]
         self._all_policies = tuple(filled[:MAX_POLICIES])
         self._generators = Generators(self.rng)
-        self.games.left[:] = self._options.rollout
+        self.games.left[:] = STEPS
         self.record.size[1] = 0
 
     def play(self) -> None:
@@ -285,9 +283,9 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> 
     return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
 
 
-def _new_record(games: int, rollout: int) -> Record:
+def _new_record(games: int) -> Record:
     """A record with room for the decisions of an update, and those that are open before it."""
-    room, most = games * (rollout + MAX_PLAYERS), games * rollout
+    room, most = games * (STEPS + MAX_PLAYERS), games * STEPS
     move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
     log_prob, value, reward = np.zeros((3, room), np.float32)
     rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
