@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -316,7 +315,6 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_leaves_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(win_probs, "WIDTHS", [4])
-    monkeypatch.setattr(trainer, "RATE_EVERY", 3)
     run = tmp_path / "run"
     go(options(run, rating_games=4, win_probs_games=8))
     facts, _ = state_of(run)
@@ -325,8 +323,9 @@ def test_a_run_leaves_what_it_promises(tmp_path: Path, monkeypatch: pytest.Monke
     }  # fmt: skip
     rows, last = logged(run), facts["decisions"]
     assert [row["update"] for row in rows] == ["1", "2", "3", "4"] and int(rows[-1]["decisions"]) == last
-    rated = Counter((one["decisions"], one["players"], one["against"]) for one in json.loads((run / "ratings.json").read_text()))
-    assert set(rated) == {(n, 2, name) for n in (0, int(rows[2]["decisions"]), last) for name in ("random", "weights")}
+    rated = json.loads((run / "ratings.json").read_text())
+    assert [(one["players"], one["against"], one["games"]) for one in rated] == [(2, "random", 4), (2, "weights", 4)]
+    assert all(0 <= one["wins"] <= 4 and 1 <= one["rank"] <= 2 for one in rated)
     assert [member["name"] for member in facts["league"]][:2] == ["random", "weights"]
     header, tensors = read_checkpoint(run / "ppo.safetensors")
     assert header["training"]["decisions_learnt"] == last and header["training"]["reward"] == "stars"
@@ -367,16 +366,12 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
     assert go(Options(resume=tmp_path / "run", total_minutes=10.0), updates=5).update == 5
 
 
-def test_a_resumed_run_is_the_one_that_was_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With ratings, of which one is still due when the first part ends."""
-    monkeypatch.setattr(trainer, "RATE_EVERY", 3)
-    chosen: dict[str, Any] = {"rating_games": 4}
-    go(options(tmp_path / "straight", **chosen))
-    go(options(tmp_path / "run", **chosen), updates=3)
+def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_path: Path) -> None:
+    go(options(tmp_path / "run"), updates=3)
     np.random.seed(99)  # anything may have happened to the generators meanwhile
     torch.manual_seed(99)
     go(Options(resume=tmp_path / "run"))
-    assert_same(state_of(tmp_path / "run"), state_of(tmp_path / "straight"))
+    assert_same(state_of(tmp_path / "run"), state_of(straight))
     assert [row["update"] for row in logged(tmp_path / "run")] == ["1", "2", "3", "4"]
 
 
@@ -397,7 +392,7 @@ def test_a_finished_run_says_so_and_goes_on_with_more_decisions(straight: Path, 
 def test_a_run_that_was_killed_at_its_end_gets_what_is_left(
     straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its last rating, and the win probabilities of its player."""
+    """Its rating, and the win probabilities of its player; with more decisions the rating is that of the new player."""
     chosen = options(tmp_path / "run", rating_games=2, win_probs_games=4)
 
     class Killed(BaseException):
@@ -406,19 +401,17 @@ def test_a_run_that_was_killed_at_its_end_gets_what_is_left(
     def killed(*_: Any) -> None:
         raise Killed
 
-    for at in ("_tell_ratings", "learn_win_probs"):
+    for at, asked in (("rate", chosen), ("learn_win_probs", Options(resume=chosen.run))):
         with monkeypatch.context() as patch, pytest.raises(Killed):
-            if at == "_tell_ratings":
-                patch.setattr(Trainer, at, lambda self, wait=False: killed() if wait else {})
-                go(chosen)
-            else:
-                patch.setattr(trainer, at, killed)
-                go(Options(resume=chosen.run))
-    assert not any(name.startswith("outlook") for name in read_checkpoint(chosen.run / "ppo.safetensors")[1])
+            patch.setattr(trainer, at, killed)
+            go(asked)
+    ratings = chosen.run / "ratings.json"
+    assert ratings.exists() and not any(name.startswith("outlook") for name in read_checkpoint(chosen.run / "ppo.safetensors")[1])
     output = io.StringIO()
     train(Options(resume=chosen.run), Console(file=output, width=200))
-    assert "nothing is left" not in output.getvalue() and state_of(chosen.run)[0]["ratings"]["due"] == []
+    assert "nothing is left" not in output.getvalue()
     assert "outlook.0.weight" in read_checkpoint(chosen.run / "ppo.safetensors")[1]
+    assert go(Options(resume=chosen.run, decisions=2000), updates=5).update == 5 and not ratings.exists()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -730,14 +723,6 @@ def test_every_array_of_a_run_is_checked(straight: Path, tmp_path: Path) -> None
         ("league", lambda v: v[1:], "league must"),
         ("league", lambda v: [*v, v[-1]], "league must"),
         ("league", lambda v: [{**v[0], "score": float("nan")}, *v[1:]], r"league\[0\].score: expected float"),
-        ("ratings", lambda v: v | {"results": [{**RATED, "games": 0}]}, r"results\[0\].games: expected int >= 1"),
-        ("ratings", lambda v: v | {"results": [{**RATED, "against": 1}]}, r"results\[0\].against: expected str"),
-        (
-            "ratings",
-            lambda v: v | {"due": [{"update": -1, "decisions": 2, "hours": 0.5}]},
-            r"ratings.due\[0\].update: expected int",
-        ),
-        ("ratings", lambda v: v | {"due": [{"update": 99, "decisions": 2, "hours": 0.5}]}, "000099.safetensors cannot be read"),
         ("options", lambda v: v | {"envs": 10**4}, "options.envs"),
         ("options", lambda v: v | {"threads": 3}, "options.envs: 9 for 3 threads"),
         ("options", lambda v: v | {"trunk": [2**14] * 50}, "options.trunk"),
@@ -750,9 +735,6 @@ def test_facts_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, key: str,
     forge(run, **{key: change(checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)[0][key])})
     with pytest.raises(ValueError, match=f"^{run / 'state.safetensors'} is damaged, or of another kind: .*{message}"):
         go(Options(resume=run))
-
-
-RATED = {"decisions": 0, "hours": 0.0, "players": 2, "against": "random", "wins": 1, "games": 2, "rank": 1.5}
 
 
 def test_a_start_of_numbers_beyond_all_measure_is_refused(straight: Path, tmp_path: Path) -> None:

@@ -49,8 +49,6 @@ def go(chosen: Options, updates: int | None = None) -> Trainer:
 def state_of(folder: Path) -> State:
     """All that is kept of a run, but for clock and folder."""
     facts, arrays = read_tensors(folder / "state.safetensors", RUN_FORMAT)
-    for rating in (*facts["ratings"]["results"], *facts["ratings"]["due"]):
-        del rating["hours"]
     return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
 
 

@@ -40,7 +40,7 @@ def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
     """
     for size in plan.threads:
         with tempfile.TemporaryDirectory() as folder, closing(Threads(size)) as threads:
-            options = Options(run=Path(folder) / "run", threads=size, rating_games=0, seed=plan.seed)
+            options = Options(run=Path(folder) / "run", threads=size, seed=plan.seed)
             bar = Progress(Console(quiet=True), "training", "decisions")
             trainer = Trainer(open_job(options), bar, threads, updates=WARM)
             trainer.train()

@@ -67,7 +67,7 @@ class Options:
         0.7,
         "share of the seats, besides one in each game, for the learner (4 of 7) and its past selves; the baselines get the rest",
     )
-    save_every: Count = option(20, "updates between two past selves; everything is saved with each, and rated with every fifth")
+    save_every: Count = option(20, "updates between two past selves; everything is saved with each")
     envs: Games = option(512, "games side by side")
     batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "decisions in a step of the optimizer")
     learning_rate: Positive = option(1e-3, "of Adam in the first update; goes down towards 0 in a straight line")
@@ -76,7 +76,9 @@ class Options:
     entropy: Share = option(0.006, "weight of the entropy bonus")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
     seed: Seed = option(0, "of the games and the network")
-    rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(200, "games against each baseline in a rating; 0: no ratings")
+    rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(
+        200, "games of the finished player against each baseline; 0: none"
+    )
     win_probs_games: Count0 = option(
         2000, "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none"
     )

@@ -41,10 +41,6 @@ class RunLog:
         row = [f"{figures[name]:.6g}" if name in figures else "" for name in self._columns]
         with self._path.open("a", encoding="utf-8") as file:
             file.write(_line([str(update), *row]))
-        self.mark(update, figures)
-
-    def mark(self, update: int, figures: dict[str, float]) -> None:
-        """Shows figures in TensorBoard alone."""
         for name, figure in figures.items():
             self._tensorboard.add_scalar(name, figure, update)
 

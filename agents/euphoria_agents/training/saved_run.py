@@ -13,17 +13,15 @@ import msgspec
 import numpy as np
 
 from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors
-from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load_untrusted
 from euphoria_agents.training.config import Number, Options, Time, check, read_options
 from euphoria_agents.training.league import LeagueMember
-from euphoria_agents.training.ratings import RatingsState, self_file
 from euphoria_agents.training.rollout import LEARNER
 from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader, shown
 
-RUN_FORMAT, STATE, PLAYER = "euphoria-run", "state.safetensors", "ppo.safetensors"
+RUN_FORMAT, STATE, PLAYER, RATINGS = "euphoria-run", "state.safetensors", "ppo.safetensors", "ratings.json"
 PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
 
 
@@ -44,7 +42,6 @@ class RunMetadata(msgspec.Struct):
     generator: Any  # the state of the generator that draws the order of the decisions
     actors: list[ActorState]  # the parts of the games
     league: list[LeagueMember]
-    ratings: RatingsState
 
     def past_selves(self, others: Collection[str]) -> list[str]:
         """The past selves among all who play and are in the league; their names can be any text.
@@ -95,8 +92,6 @@ def reopen(given: Options, folder: Path) -> Job:
         metadata = checked(header, RunMetadata)
         selves = metadata.past_selves((*options.baselines, LEARNER))
         networks = {name: read_checkpoint(self_file(folder, name))[1] for name in selves}
-        for due in metadata.ratings.due:
-            PPO.load(due.file(folder))
     if given.decisions is not None and given.decisions < metadata.decisions:
         raise ValueError(f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}")
     changed = {name: value for name in ("decisions", "total_minutes") if (value := getattr(given, name)) is not None}
@@ -119,6 +114,11 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
     found = [len(np.atleast_1d(arrays.get(f"actor.{k}.games", ()))) for k in range(len(sizes))]
     if found != sizes:
         Reader.fail("options.envs", f"{options.envs} for {options.threads} threads are not the games of the state")
+
+
+def self_file(folder: Path, name: str) -> Path:
+    """The player of a past self."""
+    return folder / "league" / f"{name}.safetensors"
 
 
 @contextmanager

@@ -1,11 +1,9 @@
-"""A training run: games are played, the network learns from them, and each update ends with the league, ratings and files."""
+"""A training run: games are played, the network learns from them, and each update ends with the league and files."""
 
 from __future__ import annotations
 
-import json
 import signal
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -17,7 +15,6 @@ import torch
 from rich.console import Console
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.files import write_whole
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint, under, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
@@ -26,12 +23,13 @@ from euphoria_agents.training.config import PRESENT_SELF, Options, plain
 from euphoria_agents.training.league import PAST_SELVES, League
 from euphoria_agents.training.learner import STEEPEST, Learner
 from euphoria_agents.training.network import Network, make_features
-from euphoria_agents.training.ratings import Due, Ratings, RatingsState, self_file
+from euphoria_agents.training.ratings import rate
 from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
 from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.training.run_log import RunLog
 from euphoria_agents.training.saved_run import (
     PLAYER,
+    RATINGS,
     RUN_FORMAT,
     STATE,
     ActorState,
@@ -39,15 +37,14 @@ from euphoria_agents.training.saved_run import (
     RunMetadata,
     of_a_run,
     open_job,
-)  # fmt: skip
+    self_file,
+)
 from euphoria_agents.training.threads import Threads
 from euphoria_agents.training.win_probs import learn_win_probs
 from euphoria_env import Rules
 from euphoria_env.derived_seeds import generator_from
 from euphoria_env.json_reader import Reader, read_array
 from euphoria_env.trajectories import OPEN
-
-RATE_EVERY = 5  # past selves between two ratings
 
 
 class Trainer:
@@ -86,7 +83,6 @@ class Trainer:
         self._own_share = options.self_play * PRESENT_SELF
         self.league = League(options.baselines, PAST_SELVES, (options.self_play - self._own_share) / (1 - self._own_share))
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
-        self.ratings = Ratings(options)
         self.decisions = self.update = 0
         self.interrupted = False
         self._seconds = 0.0  # of training, at the end of the last update
@@ -99,30 +95,17 @@ class Trainer:
     def train(self) -> None:
         """Trains until the end, or until it is stopped."""
         self._start, self._before = time.monotonic() - self._seconds, (self.decisions, self._seconds)
-        finished = self.progress >= 1
-        try:
-            if not finished:
-                with RunLog(self.options.run, self.update) as log, self._interruptible():
-                    self._go(log)
-            left = not self.interrupted and self._conclude()
-        finally:
-            self.ratings.close()
-        if finished and not left:
-            self._bar.console.print(f"nothing is left to do: {self._how_to_go_on()}")
+        (self.options.run / RATINGS).unlink(missing_ok=True)  # they are of another player
+        with RunLog(self.options.run, self.update) as log, self._interruptible():
+            if self._new:
+                self._begin()
+            while not self._over():
+                facts = self.advance()
+                self.update += 1
+                self._after_update(facts, log)
+            self.save()
 
-    def _go(self, log: RunLog) -> None:
-        """Makes updates until the end, and saves."""
-        if self._new:
-            self._begin()
-        while not self._over():
-            facts = self.advance()
-            self.update += 1
-            self._after_update(facts, log)
-        if self.progress >= 1 and self.update % self._rate_every:
-            self._rate()
-        self.save()
-
-    def _how_to_go_on(self) -> str:
+    def how_to_go_on(self) -> str:
         """Why the run is over, and what makes it longer."""
         resume, limit = f"--resume {self.options.run}", self.options.total_minutes
         if self.decisions >= self.options.total or limit is None:
@@ -136,7 +119,6 @@ class Trainer:
         self._seat()
         for actor in self.actors:
             actor.begin_games()
-        self._rate()
 
     def advance(self) -> dict[str, float]:
         """Makes an update; returns what is to be reported."""
@@ -186,25 +168,9 @@ class Trainer:
         if due:
             self._take_in_self()
         self._seat()
-        if self.update % self._rate_every == 0:
-            self._rate()
         self._report(facts, log)
         if due:
             self.save()
-
-    def _conclude(self) -> bool:
-        """Waits for the ratings that are due, and gives the finished player its win probabilities; returns whether it did any."""
-        due = bool(self.ratings.due)
-        if due:
-            self._tell_ratings(wait=True)
-            self.save()
-        if self.progress < 1 or not self.options.win_probs_games:
-            return due
-        player = self.options.run / PLAYER
-        lacking = not parts(read_checkpoint(player)[1], player).win_probs
-        if lacking:
-            learn_win_probs(self.options, player, self._bar.console)
-        return due or lacking
 
     def _take_in_self(self) -> None:
         """Takes the network as it is into the league."""
@@ -222,26 +188,6 @@ class Trainer:
         known = {name for actor in self.actors for name in actor.names()}
         self._selves = {name: agent for name, agent in self._selves.items() if name in known}
 
-    @property
-    def _rate_every(self) -> int:
-        """Updates between two ratings."""
-        return RATE_EVERY * self.options.save_every
-
-    def _rate(self) -> None:
-        """Lets the network as it is be rated, if ratings are wanted."""
-        if self.options.rating_games:
-            due = Due(self.update, self.decisions, self._seconds / 3600)
-            self.save_player(due.file(self.options.run))
-            self.ratings.due.append(due)
-
-    def _tell_ratings(self, wait: bool = False) -> dict[str, float]:
-        """Prints the ratings that have been found, or waits for all of them; returns the figures for the log."""
-        figures: dict[str, float] = {}
-        for results, report in self.ratings.finished(wait):
-            self._bar.console.print(report)
-            figures |= {f"rating/{one.against}_{one.players}": one.wins / one.games for one in results}
-        return figures
-
     def _report(self, facts: dict[str, float], log: RunLog) -> None:
         """Writes the figures of the update."""
         scores = {member.name: member.score for member in self.league.members if not member.past}
@@ -251,7 +197,6 @@ class Trainer:
         figures |= {f"train/{name}": fact for name, fact in facts.items()}
         figures |= {f"league/{name}": score for name, score in scores.items()}
         log.write(self.update, figures)
-        log.mark(self.update, self._tell_ratings())
         against = ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
         if self.progress:
             self._bar.total = round(self.decisions / self.progress)  # fewer than --decisions if --total-minutes comes first
@@ -295,11 +240,9 @@ class Trainer:
         metadata = RunMetadata(
             self.decisions, self.update, learner.steps, self._seconds, dict(self._rng.bit_generator.state),
             [ActorState(dict(actor.rng.bit_generator.state), actor.names()) for actor in self.actors],
-            self.league.members, RatingsState(self.ratings.results, list(self.ratings.due)),
+            self.league.members,
         )  # fmt: skip
-        plainly = msgspec.to_builtins(metadata)
-        write_whole(options.run / "ratings.json", json.dumps(plainly["ratings"]["results"], indent=1))
-        write_tensors(options.run / STATE, RUN_FORMAT, arrays, {"options": plain(options), **plainly})
+        write_tensors(options.run / STATE, RUN_FORMAT, arrays, {"options": plain(options), **msgspec.to_builtins(metadata)})
 
     def _restore(self, metadata: RunMetadata, arrays: dict[str, np.ndarray]) -> None:
         """Continues from where `save` was called.
@@ -325,7 +268,6 @@ class Trainer:
             array.copy_(torch.from_numpy(read_array(arrays, name, tuple(array.shape), np.float32, low, high).copy()))
         learner.steps = metadata.steps
         self._rng = generator_from(metadata.generator)
-        self.ratings.results, self.ratings.due = metadata.ratings.results, deque(metadata.ratings.due)
         self.decisions, self.update, self._seconds = metadata.decisions, metadata.updates, metadata.seconds
         self._seat()
 
@@ -348,8 +290,24 @@ def train(options: Options, console: Console, updates: int | None = None) -> Tra
     job = open_job(options)
     with Progress(console, "training", "decisions") as bar, closing(Threads(job.options.threads)) as threads:
         trainer = open_trainer(job, bar, threads, updates)
-        trainer.train()
+        finished = trainer.progress >= 1
+        if not finished:
+            trainer.train()
+    if trainer.progress >= 1 and not trainer.interrupted and not _conclude(trainer.options, console) and finished:
+        console.print(f"nothing is left to do: {trainer.how_to_go_on()}")
     return trainer
+
+
+def _conclude(options: Options, console: Console) -> bool:
+    """Rates the finished player and trains its win probabilities, if that is still to be done; returns whether it was."""
+    player, ratings = options.run / PLAYER, options.run / RATINGS
+    unrated = options.rating_games > 0 and not ratings.exists()
+    if unrated:
+        rate(options, player, ratings, console)
+    lacking = options.win_probs_games > 0 and not parts(read_checkpoint(player)[1], player).win_probs
+    if lacking:
+        learn_win_probs(options, player, console)
+    return unrated or lacking
 
 
 def open_trainer(job: Job, bar: Progress, threads: Threads, updates: int | None = None) -> Trainer:
