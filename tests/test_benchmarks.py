@@ -127,13 +127,6 @@ def test_what_is_measured_is_told_at_once_and_at_the_end(number: signal.Signals)
     assert process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told
 
 
-def test_simulations_are_counted() -> None:
-    text = call(FOLDER / "simulations.py", "--agent", "mcts:2:greedy", "--players", 3, "--positions", 1, "--rounds", 1)
-    assert re.search(r"^3 players: [\d,]+ simulations/s of mcts:2:greedy; a move takes \d+% of the time$", text, re.MULTILINE)
-    for agent in ("greedy", "mcts:0.5s", "boardspace"):
-        assert "must be a search with a number of simulations" in call(FOLDER / "simulations.py", "--agent", agent, code=2)
-
-
 @pytest.mark.long
 def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

@@ -138,13 +138,6 @@ def test_a_single_legal_move_is_explained_too(spec: str) -> None:
         assert move["visits"] == agent.budget.simulations - 1 and 0 <= (move["value"] or -1) <= 1
 
 
-@pytest.mark.parametrize("spec", ["greedy", "mcts:3", "boardspace:3"])
-def test_who_searches_needs_a_game(spec: str) -> None:
-    game = Game(Rules(num_players=2), seed=1)
-    with pytest.raises(ValueError, match="needs a game that has not ended"):
-        load(spec).explain(game.observation(game.player), game.mask(), np.random.default_rng(0))
-
-
 def test_a_budget_in_seconds() -> None:
     agent = load("mcts:0.05s")
     assert isinstance(agent, Searcher) and str(agent.budget) == "0.05s" and str(load("mcts:30").budget) == "30"  # type: ignore[attr-defined]

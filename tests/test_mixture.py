@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from euphoria_agents.training.rules_mixture import DRAWS, draw_options, game_par
 from euphoria_env.board import NUM_MARKETS  # noqa: E402
 from euphoria_env.cards.tiles import TILES  # noqa: E402
 from euphoria_env.rules import OPTIONS, Rules  # noqa: E402
-from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 
 def test_no_game_is_mixed_in_unless_asked_for() -> None:
@@ -64,10 +61,3 @@ def test_what_is_set_stays() -> None:
     for seed in range(20):
         for _, rules in game_parts(Options(threads=1, players=[6], envs=8, random_rules=1.0, seed=seed, game=given))[0]:
             assert Rules(**rules).markets == tuple(given["markets"])  # too few for a draft of the tiles
-
-
-def test_a_run_with_mixed_games_goes_on_exactly(tmp_path: Path) -> None:
-    go(options(tmp_path / "straight", random_rules=0.6))
-    go(options(tmp_path / "broken", random_rules=0.6), updates=2)
-    go(options(Path(), resume=tmp_path / "broken"))
-    assert_same(state_of(tmp_path / "straight"), state_of(tmp_path / "broken"))

@@ -12,7 +12,6 @@ import pytest
 from euphoria_agents.machine import usable_cores
 
 pytest.importorskip("torch")
-from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.threads import Threads, ranges  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
@@ -93,15 +92,3 @@ def test_equal_numbers_of_threads_give_equal_runs(threads: int, tmp_path: Path) 
     for name in ("one", "other"):
         go(options(tmp_path / name, threads=threads))
     assert_same(state_of(tmp_path / "one"), state_of(tmp_path / "other"))
-
-
-def test_a_run_with_several_threads_resumes_exactly(tmp_path: Path) -> None:
-    for threads in (2, 3):
-        straight, broken = tmp_path / f"straight{threads}", tmp_path / f"broken{threads}"
-        chosen = {"threads": threads, "save_every": 2}
-        go(options(straight, **chosen))
-        for updates in (0, 1, 3):
-            trainer = go(options(broken, **chosen) if not updates else Options(resume=broken), updates=updates)
-            assert trainer.update == updates
-        go(Options(resume=broken))
-        assert_same(state_of(broken), state_of(straight))

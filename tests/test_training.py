@@ -154,10 +154,11 @@ def test_without_safetensors_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def league(share: float = 0.8) -> League:
-    return League(["random", "weights"], 3, share)
+    return League(["random", "weights"], share)
 
 
-def test_the_shares_of_the_league() -> None:
+def test_the_shares_of_the_league(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("euphoria_agents.training.league.PAST_SELVES", 3)
     one = league()
     assert one.chances() == [0.5, 0.5]  # nobody else is there yet
     one.add("0")
@@ -207,15 +208,6 @@ def test_each_seat_of_the_learner_counts_and_none_against_another() -> None:
     assert [member.games for member in one.members] == [0, 2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(([], 3, 0.5), "baseline"), ((["a"], 0, 0.5), "room")],
-)
-def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        League(*arguments)
-
-
 # ------------------------------------------------------------------------------------------------------- the network
 
 pytest.importorskip("torch")
@@ -258,6 +250,9 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
     assert all(np.allclose(tensor, other.tensors()[name], atol=1e-6) for name, tensor in run.network.tensors().items())
     with pytest.raises(ValueError, match="another network: trunk.1.weight differs"):
         other.load(Network(make_features(), [16]).tensors())
+    scaled = run.network.tensors()["features.scale"] / 2
+    with pytest.raises(ValueError, match="another network: features.scale differs"):
+        other.load({**run.network.tensors(), "features.scale": scaled})
     with pytest.raises(ValueError, match="trunk.0 are missing or do not fit"):
         other.load({**run.network.tensors(), "trunk.0.weight": np.zeros((3, 3))})
 
@@ -285,21 +280,6 @@ def test_rewards_and_links_are_those_of_trajectories(monkeypatch: pytest.MonkeyP
     assert np.array_equal(found.following[number], following) and (following == ENDED).sum() > 20
     assert found.reward[number] == pytest.approx(expected.reward)
     assert len(actor.ended()) == (following == ENDED).sum() / 3
-
-
-def test_a_network_of_fewer_features_goes_on() -> None:
-    """The policy of a player that looks at less stays the same."""
-    one, other = (Network(make_features(), [16]) for _ in range(2))
-    tensors = one.tensors()
-    kept = np.random.default_rng(0).random(len(tensors["features.source"])) < 0.9
-    fewer = {name: tensor[kept] if name.startswith("features.") else tensor for name, tensor in tensors.items()}
-    fewer["trunk.0.weight"] = tensors["trunk.0.weight"][:, kept]
-    other.load(fewer)
-    seen, mask = positions(50)
-    assert PPO.of(other.tensors()).log_chances(seen, mask) == pytest.approx(PPO.of(fewer).log_chances(seen, mask), abs=1e-5)
-    fewer["features.offset"] = fewer["features.offset"] + 1
-    with pytest.raises(ValueError, match="features that this one does not have"):
-        other.load(fewer)
 
 
 # ------------------------------------------------------------------------------------------------------- runs
@@ -366,13 +346,17 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
     assert go(Options(resume=tmp_path / "run", total_minutes=10.0), updates=5).update == 5
 
 
-def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_path: Path) -> None:
-    go(options(tmp_path / "run"), updates=3)
-    np.random.seed(99)  # anything may have happened to the generators meanwhile
-    torch.manual_seed(99)
-    go(Options(resume=tmp_path / "run"))
-    assert_same(state_of(tmp_path / "run"), state_of(straight))
-    assert [row["update"] for row in logged(tmp_path / "run")] == ["1", "2", "3", "4"]
+@pytest.mark.parametrize("changed", [{}, {"random_rules": 0.6}, {"threads": 2, "save_every": 2}, {"threads": 3, "save_every": 2}])
+def test_a_resumed_run_is_the_one_that_was_not_interrupted(changed: dict[str, Any], tmp_path: Path) -> None:
+    straight, broken = tmp_path / "straight", tmp_path / "broken"
+    go(options(straight, **changed))
+    for updates in (0, 1, 3, None):
+        trainer = go(options(broken, **changed) if updates == 0 else Options(resume=broken), updates=updates)
+        assert updates in (None, trainer.update)
+        np.random.seed(99)  # anything may have happened to the generators meanwhile
+        torch.manual_seed(99)
+    assert_same(state_of(broken), state_of(straight))
+    assert [row["update"] for row in logged(broken)] == [row["update"] for row in logged(straight)] != []
 
 
 def test_a_finished_run_says_so_and_goes_on_with_more_decisions(straight: Path, tmp_path: Path) -> None:
@@ -457,24 +441,18 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_ends_the_update_and_saves(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, there = tmp_path / "run", threading.active_count()
+def test_ctrl_c_ends_the_update_and_saves_and_a_second_one_stops_at_once(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, before, there = tmp_path / "run", signal.getsignal(signal.SIGINT), threading.active_count()
     with monkeypatch.context() as patch:
         interrupting(patch, 1)
         assert go(options(run, threads=threads)).interrupted
     assert state_of(run)[0]["updates"] == 2 and threading.active_count() == there
-    go(Options(resume=run))
-    go(options(tmp_path / "straight", threads=threads))
-    assert_same(state_of(run), state_of(tmp_path / "straight"))
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_second_ctrl_c_stops_at_once(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupting(monkeypatch, 2)
-    before, there = signal.getsignal(signal.SIGINT), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        go(options(tmp_path / "run", threads=threads))
-    assert state_of(tmp_path / "run")[0]["updates"] == 1
+        go(options(tmp_path / "other", threads=threads))
+    assert state_of(tmp_path / "other")[0]["updates"] == 1
     assert signal.getsignal(signal.SIGINT) is before and threading.active_count() == there
 
 

@@ -195,22 +195,6 @@ def _layers(
     return layers, most
 
 
-def widened(tensors: dict[str, np.ndarray], features: Features, path: str | Path) -> dict[str, np.ndarray]:
-    """The policy and value of a network as one of these features, of which those that it does not look at get no weight.
-
-    Raises:
-        ValueError: it looks at others, or its tensors do not fit together.
-    """
-    found = parts(tensors, path)
-    given, wanted = (list(zip(*one.tensors().values(), strict=True)) for one in (found.features, features))
-    if not set(given) <= set(wanted):
-        raise ValueError(f"{path} is of another network: it looks at features that this one does not have")
-    weight = np.zeros((len(found.trunk[0][1]), len(wanted)), np.float32)
-    places = {feature: k for k, feature in enumerate(wanted)}
-    weight[:, [places[feature] for feature in given]] = tensors["trunk.0.weight"]
-    return without_win_probs(tensors) | features.tensors() | {"trunk.0.weight": weight}
-
-
 def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
     """The features of a checkpoint."""
     source, offset, scale = (tensors.get(f"features.{name}", np.zeros(())) for name in ("source", "offset", "scale"))

@@ -322,6 +322,18 @@ def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
     set_mask(g["legal"], mask)
 
 
+@jit
+def share_by_weight(g, moves, n, shares):  # type: ignore[no-untyped-def]
+    """Writes the share of the sum of the weights that each of the n legal moves of a row has; equal ones if the sum is 0."""
+    weigh(g, moves, n, shares)
+    total = 0.0
+    for k in range(n):
+        shares[k] = max(0.0, shares[k])
+        total += shares[k]
+    for k in range(n):
+        shares[k] = shares[k] / total if total else 1.0 / n
+
+
 @entry("int8[:,:] int8[:,:] float64[:]", ROWS, "int64[:]")
 def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal. `rows` is workspace of one row."""
@@ -336,7 +348,7 @@ def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignor
 
 
 @entry("int8[:] int8[:]", ROWS, "int64[:] float64[:]")
-def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
+def explain_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
     """Writes the legal moves of a game and the probability of each in the roulette; returns their number."""
     read_observation(observation, mask, rows[0])
     n = list_moves(rows[0]["legal"], moves)
@@ -369,5 +381,5 @@ class Weights(Agent):
         """Says how probable each move is; see `Agent.explain`."""
         moves, shares = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
         (seen,), (legal,) = decision_rows(observation, mask)
-        n = share_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
+        n = explain_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
         return explanation(moves[:n], priors=shares[:n].tolist())

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from euphoria_agents.network.checkpoint import Features, Layers, widened
+from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
 from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
@@ -174,12 +174,14 @@ class Network(nn.Module):
             path: where they are from, for error messages.
 
         Raises:
-            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks.
+            ValueError: they do not fit together, or are of a network of other widths or features.
         """
-        mine, tensors = self.tensors(), widened(tensors, self.first.features, path)
-        differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
-        if differing:
-            raise ValueError(f"{path} is of another network: {differing[0]} differs")
+        parts(tensors, path)
+        mine, tensors = self.tensors(), without_win_probs(tensors)
+        for name in mine | tensors:
+            one, other = mine.get(name, _NONE), tensors.get(name, _NONE)
+            if one.shape != other.shape or (name.startswith("features.") and (one != other).any()):
+                raise ValueError(f"{path} is of another network: {name} differs")
         with torch.no_grad():
             weight = tensors["trunk.0.weight"].T
             self.first.weight.copy_(torch.from_numpy(weight))

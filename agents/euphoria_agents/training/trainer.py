@@ -20,7 +20,7 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load
 from euphoria_agents.training.config import PRESENT_SELF, Options, plain
-from euphoria_agents.training.league import PAST_SELVES, League
+from euphoria_agents.training.league import League
 from euphoria_agents.training.learner import STEEPEST, Learner
 from euphoria_agents.training.network import Network, make_features
 from euphoria_agents.training.ratings import rate
@@ -81,7 +81,7 @@ class Trainer:
             for parts, seed in zip(games, seeds, strict=True)
         ]  # fmt: skip
         self._own_share = options.self_play * PRESENT_SELF
-        self.league = League(options.baselines, PAST_SELVES, (options.self_play - self._own_share) / (1 - self._own_share))
+        self.league = League(options.baselines, (options.self_play - self._own_share) / (1 - self._own_share))
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.decisions = self.update = 0
         self.interrupted = False

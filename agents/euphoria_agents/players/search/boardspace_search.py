@@ -15,7 +15,7 @@ from euphoria_agents.players.search.tree import (
     follow_edge,
     play_move,
 )
-from euphoria_agents.players.weights import weigh
+from euphoria_agents.players.weights import share_by_weight
 from euphoria_env.board import STARS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import jit
@@ -92,11 +92,7 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
     edge = allocate(tree, EDGE_COUNT, n, len(tree.edges))
     if edge < 0:
         return
-    weigh(g, workspace.moves, n, workspace.weights)
-    total = 0.0
+    share_by_weight(g, workspace.moves, n, workspace.weights)
     for k in range(n):
-        total += max(0.0, workspace.weights[k])
-    for k in range(n):
-        share = max(0.0, workspace.weights[k]) / total if total else 1.0 / n
-        workspace.weights[k] = VIRTUAL_VISITS * share
+        workspace.weights[k] *= VIRTUAL_VISITS
     add_edges(tree, node, workspace, n, edge)

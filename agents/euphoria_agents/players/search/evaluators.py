@@ -8,7 +8,7 @@ from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out, random_unit
 from euphoria_agents.players.search.tree import SEEN_COUNT, allocate, play_move
-from euphoria_agents.players.weights import weigh
+from euphoria_agents.players.weights import share_by_weight
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import jit
@@ -51,14 +51,9 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
         return
     if plan.priors != BY_WEIGHTS and plan.priors != BY_GREEDY:
         raise ValueError("no such evaluator")
-    weigh(g, workspace.moves, n, workspace.weights)
-    total = 0.0
+    share_by_weight(g, workspace.moves, n, workspace.weights)
     for k in range(n):
-        workspace.weights[k] = max(0.0, workspace.weights[k])
-        total += workspace.weights[k]
-    for k in range(n):
-        by_weight = workspace.weights[k] / total if total else 1.0 / n
-        workspace.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
+        workspace.weights[k] = (1.0 - EVEN) * workspace.weights[k] + EVEN / n
 
 
 @jit
