@@ -16,6 +16,7 @@ import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.players.greedy import Greedy
+from euphoria_agents.players.ppo import SHIPPED
 from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluators import FLATTENED
 from euphoria_agents.players.search.searcher import Searcher
@@ -52,8 +53,8 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "features.offset": rng.integers(0, 3, size),
         "features.scale": rng.choice([0.1, 0.5, 1.0], size),
     }
-    shapes = {"trunk.0": (32, size), "trunk.1": (24, 32), "policy.0": (16, 24), "value.0": (8, 24)}
-    for name, shape in {**shapes, "policy.1": (actions.NUM_ACTIONS, 16), "value.1": (1, 8)}.items():
+    shapes = {"trunk.0": (32, size), "trunk.1": (24, 32), "policy.0": (actions.NUM_ACTIONS, 24), "value.0": (1, 24)}
+    for name, shape in shapes.items():
         tensors |= {f"{name}.weight": rng.normal(size=shape) / np.sqrt(shape[1]), f"{name}.bias": rng.normal(size=shape[0])}
     return save_checkpoint(tmp_path_factory.mktemp("search") / "a.safetensors", tensors, {"reward": "win"})
 
@@ -345,23 +346,20 @@ def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None
     assert isinstance(agent, Searcher)
     agent.act(game.observation(game.player), game.mask(), np.random.default_rng(0), game)
 
-    def through(part: str, x: np.ndarray) -> np.ndarray:
-        for k in range(2):
-            x = tensors[f"{part}.{k}.weight"] @ x + tensors[f"{part}.{k}.bias"]
-            x = np.maximum(x, 0) if part == "trunk" or k == 0 else x
-        return x
+    def through(name: str, x: np.ndarray) -> np.ndarray:
+        return np.asarray(tensors[f"{name}.weight"] @ x + tensors[f"{name}.bias"])
 
-    def seen(player: int) -> np.ndarray:
-        entries = game.observation(player)[tensors["features.source"]]
-        return through("trunk", np.clip((entries - tensors["features.offset"]) * tensors["features.scale"], -1, 1))
-
-    logits = through("policy", seen(game.player))[game.legal_actions()]
+    entries = game.observation(game.player)[tensors["features.source"]]
+    x = np.clip((entries - tensors["features.offset"]) * tensors["features.scale"], -1, 1)
+    for name in ("trunk.0", "trunk.1"):
+        x = np.maximum(through(name, x), 0)
+    logits = through("policy.0", x)[game.legal_actions()]
     chances = np.exp(logits - logits.max()) ** FLATTENED
     found = edges(agent._tree)
     assert found["move"].tolist() == game.legal_actions().tolist()
     assert found["prior"] == pytest.approx(chances / chances.sum(), abs=1e-4)
     # Of the others it sees the deal, so that only the mover's value is the same; with two players theirs follows from it.
-    worth = float(np.clip((through("value", seen(game.player))[0] * (n - 1) + 1) / n, 0, 1))
+    worth = float(np.clip((through("value.0", x)[0] * (n - 1) + 1) / n, 0, 1))
     assert agent._workspace.values[game.player] == pytest.approx(worth, abs=1e-4)
     if n == 2:
         assert agent._workspace.values[:2].sum() == pytest.approx(1)
@@ -445,6 +443,9 @@ def test_checkpoints_that_cannot_be_searched(checkpoint: Path, tmp_path: Path) -
     path = save_checkpoint(tmp_path / "a.safetensors", read_checkpoint(checkpoint)[1], {})
     with pytest.raises(ValueError, match="for which reward"):
         load(f"mcts:10:ppo:{path}")
+    deep = SHIPPED.with_name("partner-rank.safetensors")
+    with pytest.raises(ValueError, match="a search needs one layer of policy and of value"):
+        load(f"mcts:10:ppo:{deep}")
 
 
 def test_searchers_need_a_game() -> None:

@@ -312,7 +312,7 @@ def small_network() -> dict[str, np.ndarray]:
         "features.scale": rng.choice([0.2, 2.0], f),
     }
     shapes = {
-        "trunk.0": (8, f), "policy.0": (6, 8), "policy.1": (actions.NUM_ACTIONS, 6), "value.0": (1, 8),
+        "trunk.0": (8, f), "policy.0": (actions.NUM_ACTIONS, 8), "value.0": (1, 8),
         "outlook.0": (5, f), "outlook.1": (MAX_PLAYERS, 5),
     }  # fmt: skip
     for name, shape in shapes.items():

@@ -154,7 +154,7 @@ class Network(nn.Module):
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
         for one in self.trunk:
             hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
-        weights, (table,) = flatten([hidden])
+        weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
         heads = (one.detach().numpy().copy() for one in parameters)
         return Policy(self.first.begins, self.first.table(), weights, table, *heads)

@@ -18,8 +18,6 @@ from euphoria_agents.players.search.evaluators import (
     BY_NETWORK,
     PUCT,
     SearchPlan,
-    ask_network,
-    ask_win_probs,
     evaluate_leaf,
     give_priors,
     postpone_priors,
@@ -45,7 +43,7 @@ from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import count_legal, list_moves
-from euphoria_env.engine.state import OVER, ROWS
+from euphoria_env.engine.state import OVER
 
 LOOKS = 16  # simulations between two looks whether the search is decided
 
@@ -147,12 +145,3 @@ def begin_tree(tree, root, net, plan):  # type: ignore[no-untyped-def]
     if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:
         for p in range(int(root["num_players"])):
             inference.rebase(net, root, p)
-
-
-@entry(ROWS, NET, "int64 float64[:]")
-def judge_by_network(rows, net, reward, chances):  # type: ignore[no-untyped-def]
-    """Writes what the network says of each seat's chance to win in the game of the first row, as far as its mover sees it."""
-    if inference.has_win_probs(net):
-        ask_win_probs(rows[0], chances, net, False)
-    else:
-        ask_network(rows[0], chances, net, reward, False)
