@@ -179,7 +179,7 @@ _MOST = 1e15  # so that no product of two, and no sum, is beyond float32
 def _layers(
     path: str | Path, part: str, number: int, tensors: dict[str, np.ndarray], most: np.ndarray
 ) -> tuple[Layers, np.ndarray]:
-    """The layers of a part as (transposed weights, bias), and the most that can come out; `most` is the most that can go in."""
+    """The layers of a part as (transposed weights, bias), and bounds of their outputs; `most` are the bounds of the inputs."""
     layers: Layers = []
     for k in range(number):
         weight, bias = tensors.get(f"{part}.{k}.weight"), tensors.get(f"{part}.{k}.bias")

@@ -23,7 +23,7 @@ SHIPPED = Path(__file__).parent / "checkpoints" / "ppo.safetensors"
 
 
 def checkpoint_path(text: str) -> Path:
-    """The checkpoint of a spec: the one named; without a name the one that ships, and after an @ one that does by its hash.
+    """The checkpoint of a spec: a path; nothing for the one that ships; or @ and the start of the hash of one that ships.
 
     Raises:
         ValueError: none ships with this version, or not that one.
@@ -85,7 +85,7 @@ class PPO(Agent):
 
         Args:
             tensors: as for `save_checkpoint`.
-            path: where they are from, for what is wrong with them.
+            path: of their file, for error messages.
 
         Raises:
             ValueError: the tensors do not fit together.

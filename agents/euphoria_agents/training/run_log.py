@@ -45,7 +45,7 @@ class RunLog:
             self._tensorboard.add_scalar(name, figure, update)
 
     def __enter__(self) -> RunLog:
-        """Leaves it to the main thread to tell of a full disk: TensorBoard's own would fail first, and print a traceback."""
+        """Silences disk errors of TensorBoard's thread, which would print a traceback; the main thread reports a full disk."""
         self._hook = threading.excepthook
         threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else self._hook(failed)
         return self

@@ -86,7 +86,7 @@ def reopen(given: Options, folder: Path) -> Job:
     with of_a_run(folder):
         options = read_options(header.get("options"), run=folder, resume=None, start=None)
     for spec in options.baselines:
-        _look_at(spec, given.baselines)
+        _check_baseline(spec, given.baselines)
     with of_a_run(folder):
         check_sizes(options, arrays)
         metadata = checked(header, RunMetadata)
@@ -130,8 +130,8 @@ def of_a_run(folder: Path) -> Iterator[None]:
         raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
 
 
-def _look_at(spec: str, allowed: Collection[str]) -> None:
-    """Refuses a baseline of a run that is resumed if it is neither built in nor was named again: it is from a file."""
+def _check_baseline(spec: str, allowed: Collection[str]) -> None:
+    """Refuses a baseline of a resumed run that is neither built in nor named again: anybody may have written the run's file."""
     try:
         load_untrusted(spec, allowed)
     except ValueError as error:

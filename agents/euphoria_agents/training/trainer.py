@@ -115,7 +115,7 @@ class Trainer:
     def _begin(self) -> None:
         """Begins a new run: with the network as it is in the league, and with the first games."""
         self._new = False
-        self._take_in_self()
+        self._add_self()
         self._seat()
         for actor in self.actors:
             actor.begin_games()
@@ -161,26 +161,26 @@ class Trainer:
     # --------------------------------------------------------------------------------------------------- between updates
 
     def _after_update(self, facts: dict[str, float], log: RunLog) -> None:
-        """Does what is due; the order is part of what makes resuming exact."""
+        """Updates the league and the files; a resumed run is exact only in this order."""
         options = self.options
         parts(self.network.tensors(), f"{options.run}, after update {self.update}")  # a network that diverged is not saved
         due = self.update % options.save_every == 0
         if due:
-            self._take_in_self()
+            self._add_self()
         self._seat()
         self._report(facts, log)
         if due:
             self.save()
 
-    def _take_in_self(self) -> None:
-        """Takes the network as it is into the league."""
+    def _add_self(self) -> None:
+        """Adds the present network to the league."""
         name = f"{self.update:06d}"
         self.save_player(self_file(self.options.run, name))
         self._selves[name] = PPO.of(self.network.tensors())
         self.league.add(name)
 
     def _seat(self) -> None:
-        """Tells the actors who plays in the games that begin from now on, and forgets the past selves that play no more."""
+        """Gives the actors the players of new games and their shares of the seats, and forgets past selves that have left."""
         members = zip(self.league.members, self.league.chances(), strict=True)
         shares = {LEARNER: self._own_share} | {member.name: (1 - self._own_share) * chance for member, chance in members}
         for actor in self.actors:

@@ -113,13 +113,13 @@ class Searcher(Agent):
         return shares(results)
 
     def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
-        """Searches a position: with the whole budget, or until the simulations left of it cannot change the move."""
+        """Searches a position with the whole budget, or until the remaining simulations cannot change the move."""
         self._workspace.rows[1] = game.states[0]
         self._workspace.seats[:] = 0.0
         self._search(int(rng.integers(2**62)), until_decided)
 
     def _search(self, seed: int, until_decided: bool = False) -> None:
-        """Makes at least one simulation; the size of the portions does not change the tree. See `_search_from`."""
+        """Makes at least one simulation; how they are divided into calls does not change the tree. See `_search_from`."""
         start = before = time.perf_counter()
         begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
         begun[0], self._stopped = 0, False
