@@ -14,7 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.kernels import EPSILON  # noqa: E402
-from euphoria_agents.training.learner import CLIP, EPOCHS, FACTS, STEEPEST, Learner  # noqa: E402
+from euphoria_agents.training.learner import CLIP, FACTS, PPO_EPOCHS, STEEPEST, Learner  # noqa: E402
 from euphoria_agents.training.network import Network, make_features  # noqa: E402
 from euphoria_agents.training.rollout import Rollout  # noqa: E402
 from euphoria_agents.training.threads import Threads  # noqa: E402
@@ -150,8 +150,8 @@ def test_an_update_learns_from_the_advantages_of_closed_decisions(
     closed = np.flatnonzero(rollout.following != OPEN)
     assert advantages[closed] == pytest.approx(weighted[closed], abs=1e-4)
     assert wanted[closed] == pytest.approx(returns[closed], abs=1e-4)
-    assert rates == [1e-3] * 3 * EPOCHS and learner.steps == len(rates)
-    for epoch in range(EPOCHS):  # each decision that is closed once in each of them
+    assert rates == [1e-3] * 3 * PPO_EPOCHS and learner.steps == len(rates)
+    for epoch in range(PPO_EPOCHS):  # each decision that is closed once in each of them
         assert sorted(np.concatenate(learnt[3 * epoch : 3 * epoch + 3])) == closed.tolist()
     assert not np.array_equal(learnt[0], learnt[3])
     assert set(FACTS) < told.keys() and all(np.isfinite([*told.values()]))

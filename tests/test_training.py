@@ -261,7 +261,7 @@ def test_rewards_and_links_are_those_of_trajectories(monkeypatch: pytest.MonkeyP
     """The learner plays all seats; the same moves are played in a batch."""
     games, steps, rules = 6, 300, Rules(num_players=3, max_turns=40)
     network = Network(make_features(), [16])
-    monkeypatch.setattr(rollout, "STEPS", steps)
+    monkeypatch.setattr(rollout, "ROLLOUT_STEPS", steps)
     actor = Actor([(games, rules)], "stars", 7, {}, network.first.rows)
     actor.seat({}, {LEARNER: 1.0})
     actor.begin_games()
@@ -389,7 +389,7 @@ def test_a_run_that_was_killed_at_its_end_gets_what_is_left(
     def killed(*_: Any) -> None:
         raise Killed
 
-    for at, asked in (("rate", chosen), ("learn_win_probs", Options(resume=chosen.run))):
+    for at, asked in (("rate_player", chosen), ("learn_win_probs", Options(resume=chosen.run))):
         with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(trainer, at, killed)
             go(asked)
@@ -472,7 +472,7 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
 
 def test_an_update_without_a_decision_to_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody decides twice in the first step of the games, so every decision is still open."""
-    monkeypatch.setattr(rollout, "STEPS", 1)
+    monkeypatch.setattr(rollout, "ROLLOUT_STEPS", 1)
     run = go(options(tmp_path / "run", players=[2], envs=2, decisions=10))
     first, *_, last = logged(tmp_path / "run")
     assert (first["decisions"], first["train/entropy"]) == ("0", "nan") and int(last["decisions"]) == run.decisions >= 10

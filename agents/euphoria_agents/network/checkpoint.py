@@ -171,8 +171,8 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndar
     return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
 
 
-Layer = tuple[np.ndarray, np.ndarray]  # weights and bias
-Layers = list[Layer]
+LayerWeights = tuple[np.ndarray, np.ndarray]  # weights and bias
+Layers = list[LayerWeights]
 _MOST = 1e15  # so that no product of two, and no sum, is beyond float32
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network.checkpoint import Features, Layer, Layers
+from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
 from euphoria_agents.network.compiled_layers import VALUES, Policy
 from euphoria_env.observations import OBS_SIZE
 
@@ -85,7 +85,7 @@ def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(flat).astype(np.float32), table
 
 
-def lay_out(features: Features, hidden: Layers, head: Layer, value: Layer = NO_LAYER) -> Policy:
+def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER) -> Policy:
     """Lays out hidden layers, a head and possibly a value head for the compiled layers; weights are (in, out)."""
     begins, rows, hidden = active_feature_rows(features, hidden)
     weights, table = flatten(hidden)

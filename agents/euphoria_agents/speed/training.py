@@ -17,7 +17,7 @@ from euphoria_agents.progress import Progress
 from euphoria_agents.speed.measure import Measurement
 from euphoria_agents.speed.settings import TrainingPlan
 from euphoria_agents.training.config import TRAINING_TURNS, Options
-from euphoria_agents.training.learner import EPOCHS
+from euphoria_agents.training.learner import PPO_EPOCHS
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.threads import Threads
@@ -109,7 +109,7 @@ def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
     games = EuphoriaVecEnv(
         GAMES, pool=options.baselines, reward=options.reward, num_players=MASKABLE_PLAYERS, max_turns=TRAINING_TURNS, threads=1
     )
-    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=EPOCHS, seed=plan.seed)
+    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=PPO_EPOCHS, seed=plan.seed)
     found = []
     for repeat in range(plan.repeats + 1):
         start, before = time.perf_counter(), model.num_timesteps

@@ -21,7 +21,7 @@ PRESENT_SELF = 4 / 7  # share of the present learner in the seats of `self_play`
 
 Count = Annotated[int, Meta(ge=1, le=10**9)]
 Large = Annotated[int, Meta(ge=1, le=10**12)]
-Games = Annotated[int, Meta(ge=1, le=2**16)]  # an update keeps some 25 kB of each
+Envs = Annotated[int, Meta(ge=1, le=2**16)]  # an update keeps some 25 kB of each
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 Players = Annotated[int, Meta(ge=2, le=6)]
 Threads = Annotated[int, Meta(ge=1, le=256)]
@@ -68,7 +68,7 @@ class Options:
         "share of the seats, besides one in each game, for the learner (4 of 7) and its past selves; the baselines get the rest",
     )
     save_every: Count = option(20, "updates between two past selves; everything is saved with each")
-    envs: Games = option(512, "games side by side")
+    envs: Envs = option(512, "games side by side")
     batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "decisions in a step of the optimizer")
     learning_rate: Positive = option(1e-3, "of Adam in the first update; goes down towards 0 in a straight line")
     gamma: Positive = option(0.995, "discount of a decision")

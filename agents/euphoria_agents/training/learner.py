@@ -21,7 +21,7 @@ from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
 
-EPOCHS = 2  # how often an update goes through its decisions
+PPO_EPOCHS = 2  # how often an update goes through its decisions
 CLIP = 0.2  # how far an update may change the probability of a move
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
@@ -81,14 +81,14 @@ class Learner:
         weighted = (advantages - known.mean()) / (known.std() + 1e-8)
         facts = np.zeros(len(FACTS))
         self.begin(rollout, weighted.astype(np.float32), returns)
-        for _ in range(EPOCHS):
+        for _ in range(PPO_EPOCHS):
             for which in np.array_split(rng.permutation(closed), steps):
                 facts += self.differentiate(which)
                 self.steps += 1
                 self.step(rate)
         spread = returns[closed].var(dtype=np.float64)
         explained = float(1 - known.var() / spread) if spread else 0.0
-        means = (facts / (len(closed) * EPOCHS)).tolist()
+        means = (facts / (len(closed) * PPO_EPOCHS)).tolist()
         return dict(zip(REPORTED, [*means, explained], strict=True))
 
     def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray) -> None:

@@ -18,7 +18,7 @@ from euphoria_env import Rules
 RATED = {2, 4}  # numbers of players, if the run has one of them
 
 
-def rate(options: Options, player: Path, out: Path, console: Console) -> None:
+def rate_player(options: Options, player: Path, out: Path, console: Console) -> None:
     """Plays `rating_games` against copies of each baseline, prints the results and writes them as JSON.
 
     Args:

@@ -42,7 +42,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
-STEPS = 48  # decisions in each game between two updates, of all who play
+ROLLOUT_STEPS = 48  # decisions in each game between two updates, of all who play
 GAMES_AT_A_TIME = 16  # that are played on between two looks for an interrupt
 
 
@@ -131,7 +131,7 @@ class Actor:
         filled = [player, *self._policies, *[player] * MAX_POLICIES]
         self._all_policies = tuple(filled[:MAX_POLICIES])
         self._generators = Generators(self.rng)
-        self.games.left[:] = STEPS
+        self.games.left[:] = ROLLOUT_STEPS
         self.record.size[1] = 0
 
     def play(self) -> None:
@@ -285,7 +285,7 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> 
 
 def _new_record(games: int) -> Record:
     """A record with room for the decisions of an update, and those that are open before it."""
-    room, most = games * (STEPS + MAX_PLAYERS), games * STEPS
+    room, most = games * (ROLLOUT_STEPS + MAX_PLAYERS), games * ROLLOUT_STEPS
     move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
     log_prob, value, reward = np.zeros((3, room), np.float32)
     rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))

@@ -23,7 +23,7 @@ from euphoria_agents.training.config import PRESENT_SELF, Options, plain
 from euphoria_agents.training.league import League
 from euphoria_agents.training.learner import STEEPEST, Learner
 from euphoria_agents.training.network import Network, make_features
-from euphoria_agents.training.ratings import rate
+from euphoria_agents.training.ratings import rate_player
 from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
 from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.training.run_log import RunLog
@@ -303,7 +303,7 @@ def _conclude(options: Options, console: Console) -> bool:
     player, ratings = options.run / PLAYER, options.run / RATINGS
     unrated = options.rating_games > 0 and not ratings.exists()
     if unrated:
-        rate(options, player, ratings, console)
+        rate_player(options, player, ratings, console)
     lacking = options.win_probs_games > 0 and not parts(read_checkpoint(player)[1], player).win_probs
     if lacking:
         learn_win_probs(options, player, console)
