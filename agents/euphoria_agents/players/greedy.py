@@ -23,7 +23,7 @@ from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import GAME_DTYPE, ROWS
-from euphoria_env.engine.tape import TAPE_HEADER
+from euphoria_env.engine.tape import TAPE, empty_tape
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -32,14 +32,14 @@ SAMPLES, MOST_SAMPLES = 9, 1000
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 
-@entry(ROWS, "int64 int64[:] float64[:,:]")
-def look_ahead(rows, seed, chosen, values):  # type: ignore[no-untyped-def]
+@entry(ROWS, "int64", TAPE, "int64[:] float64[:,:]")
+def look_ahead(rows, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
     """Writes the legal moves of the last row, and each seat's chance to win after each, summed over deals; returns their number.
 
     The first row is workspace; the others become deals, in the end the last one too. Each move is played in each deal, and
     the rest of the turn by the weights; then the evaluation judges the position.
     """
-    root, tape = rows[len(rows) - 1], np.zeros(TAPE_HEADER, np.int32)
+    root = rows[len(rows) - 1]
     moves, roulette = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
     features, chances = np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS)
     n, p = list_moves(root["legal"], chosen), int(root["player"])
@@ -82,6 +82,7 @@ class Greedy(Agent):
 
     def __init__(self, samples: int = SAMPLES) -> None:
         self._rows = np.zeros(samples + 1, GAME_DTYPE)
+        self._tape = empty_tape()
         self._moves, self._values = np.empty(NUM_ACTIONS, np.int64), np.empty((NUM_ACTIONS, MAX_PLAYERS))
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -107,5 +108,5 @@ class Greedy(Agent):
             raise ValueError("a searching agent needs a game that has not ended")
         self._rows[-1] = game.states[0]
         seed, players, mover = int(rng.integers(2**62)), game.rules.num_players, game.player
-        n = look_ahead(self._rows, seed, self._moves, self._values)
+        n = look_ahead(self._rows, seed, self._tape, self._moves, self._values)
         return self._moves[:n], self._values[:n, :players] / (len(self._rows) - 1), mover

@@ -67,6 +67,10 @@ class Actor:
         seed: of the games, and of all who play them.
         baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
         num_rows: how many rows the network knows.
+
+    Attributes:
+        rng: for agents that are asked.
+        names: of the players that play or may get a seat, by number; `restore` needs them.
     """
 
     def __init__(
@@ -82,7 +86,7 @@ class Actor:
         self.games = _new_games(kind, blanks, seed, reward_number(reward))
         self.record = _new_record(len(kind))
         self._queue = np.zeros(0, np.int64)  # the games that are to be played on
-        self._names = [LEARNER]  # of the players by number
+        self.names = [LEARNER]  # of the players by number
         self._agents: dict[str, Agent] = {}  # by name, without the learner
 
     # --------------------------------------------------------------------------------------------------------- who plays
@@ -96,10 +100,10 @@ class Actor:
         """
         known = {**self._agents, **self._baselines, **selves}
         sitting, places = np.unique(self.games.seating, return_inverse=True)
-        present = [self._names[number] for number in sitting]
-        self._names = list(dict.fromkeys([LEARNER, *present, *shares]))
-        self._agents = {name: known[name] for name in self._names[1:]}
-        number = {name: k for k, name in enumerate(self._names)}
+        present = [self.names[number] for number in sitting]
+        self.names = list(dict.fromkeys([LEARNER, *present, *shares]))
+        self._agents = {name: known[name] for name in self.names[1:]}
+        number = {name: k for k, name in enumerate(self.names)}
         self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
         pool = np.array([number[name] for name in shares])
         policy, self._policies = self._compiled_players()
@@ -115,10 +119,6 @@ class Actor:
             else:
                 kinds.append({Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
         return np.array(kinds), policies
-
-    def names(self) -> list[str]:
-        """The names of those who play or may sit down, by number, as `restore` wants them."""
-        return self._names
 
     def begin_games(self) -> None:
         """Begins the games of a new run, with everybody seated."""
@@ -155,7 +155,7 @@ class Actor:
         """Asks those of the players that are not compiled who decide in these games."""
         movers = self.games.seating[games, self.games.rows["player"][games]]
         for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
-            asked, agent = games[movers == number], self._agents[self._names[number]]
+            asked, agent = games[movers == number], self._agents[self.names[number]]
             observations = np.empty((len(asked), OBS_SIZE), np.int8)
             masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
             play_kernels.show_decisions(self.games.rows, asked, observations, masks)
@@ -178,7 +178,7 @@ class Actor:
         """The games that have ended since `begin`: who played each, by name, and their ranks, both by seat."""
         games = zip(self.record.ended_seating[: self.record.size[1]], self.record.ranking, strict=False)
         return [
-            ([self._names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
+            ([self.names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
             for seats, ranks in ((seats.tolist(), ranks.tolist()) for seats, ranks in games)
         ]
 
@@ -223,7 +223,7 @@ class Actor:
 
         Args:
             state: what it gave.
-            names: what `names` gave then.
+            names: `names` at that time.
             selves: the past selves by name.
             generator: the state of `rng`.
 
@@ -247,7 +247,7 @@ class Actor:
             check_row(i, row, self._rules[games.kind[i]])
         games.rows.view(np.uint8).reshape(n, -1)[:] = rows
         games.episode[:], games.generator[:], games.seating[:] = episodes, generators, seating
-        self._names, self._agents = list(names), {name: known[name] for name in names[1:]}
+        self.names, self._agents = list(names), {name: known[name] for name in names[1:]}
 
     def _restore_decisions(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Takes over recorded decisions, once each number is known to be one that it can be."""

@@ -185,7 +185,7 @@ class Trainer:
         shares = {LEARNER: self._own_share} | {member.name: (1 - self._own_share) * chance for member, chance in members}
         for actor in self.actors:
             actor.seat(self._selves, shares)
-        known = {name for actor in self.actors for name in actor.names()}
+        known = {name for actor in self.actors for name in actor.names}
         self._selves = {name: agent for name, agent in self._selves.items() if name in known}
 
     def _report(self, facts: dict[str, float], log: RunLog) -> None:
@@ -239,7 +239,7 @@ class Trainer:
         arrays |= {f"actor.{k}.{name}": array for k, actor in enumerate(self.actors) for name, array in actor.state().items()}
         metadata = RunMetadata(
             self.decisions, self.update, learner.steps, self._seconds, dict(self._rng.bit_generator.state),
-            [ActorState(dict(actor.rng.bit_generator.state), actor.names()) for actor in self.actors],
+            [ActorState(dict(actor.rng.bit_generator.state), actor.names) for actor in self.actors],
             self.league.members,
         )  # fmt: skip
         write_tensors(options.run / STATE, RUN_FORMAT, arrays, {"options": plain(options), **msgspec.to_builtins(metadata)})

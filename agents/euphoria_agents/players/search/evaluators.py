@@ -49,8 +49,6 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
         inference.evaluate(net, g, int(g["player"]))
         inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
         return
-    if plan.priors != BY_WEIGHTS and plan.priors != BY_GREEDY:
-        raise ValueError("no such evaluator")
     share_by_weight(g, workspace.moves, n, workspace.weights)
     for k in range(n):
         workspace.weights[k] = (1.0 - EVEN) * workspace.weights[k] + EVEN / n
@@ -105,16 +103,11 @@ def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped
             else:
                 ask_network(g, workspace.values, net, plan.reward, observed)
             return
-        if plan.values == BY_WEIGHTS:
-            last_turn = ALL_TURNS
-        elif plan.values == BY_GREEDY:
-            last_turn = int(g["turn"])
-        elif plan.values == BY_ROLLOUTS:
-            last_turn = -1
+        if plan.values == BY_ROLLOUTS:
             roll_out(g, workspace, net)
         else:
-            raise ValueError("no such evaluator")
-        play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
+            last_turn = int(g["turn"]) if plan.values == BY_GREEDY else ALL_TURNS
+            play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
     seat_chances(g, WEIGHTS, workspace.features, workspace.values)
 
 

@@ -16,7 +16,6 @@ from euphoria_agents.players.search.boardspace_search import descend_stored
 from euphoria_agents.players.search.evaluators import (
     BOARDSPACE,
     BY_NETWORK,
-    PUCT,
     SearchPlan,
     evaluate_leaf,
     give_priors,
@@ -128,12 +127,10 @@ def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type
             return made
         workspace.rows[0] = workspace.rows[1]
         deal_hidden_row(workspace.rows[0], int(workspace.rows[1]["player"]), seed + number)
-        if plan.style == PUCT:
-            simulate(tree, workspace, net, plan)
-        elif plan.style == BOARDSPACE:
+        if plan.style == BOARDSPACE:
             descend_stored(tree, workspace, plan)
         else:
-            raise ValueError("no such style of search")
+            simulate(tree, workspace, net, plan)
     return most
 
 
