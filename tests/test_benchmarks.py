@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -94,13 +93,6 @@ def test_an_interrupt_shows_what_was_measured() -> None:
         patch.setattr(command, "measure", measure)
         status, printed, told = euphoria("speed")
     assert status == 130 and told.endswith("\nstopped\n") and "3k" in printed and "AEC wrapped" not in printed
-
-
-def test_simulations_are_counted() -> None:
-    text = call(FOLDER / "simulations.py", "--agent", "mcts:2:greedy", "--players", 3, "--positions", 1, "--rounds", 1)
-    assert re.search(r"^3 players: [\d,]+ simulations/s of mcts:2:greedy; a move takes \d+% of the time$", text, re.MULTILINE)
-    for agent in ("greedy", "mcts:0.5s", "boardspace"):
-        assert "must be a search with a number of simulations" in call(FOLDER / "simulations.py", "--agent", agent, code=2)
 
 
 @pytest.mark.slow

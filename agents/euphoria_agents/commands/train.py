@@ -17,8 +17,7 @@ def run(options: Options) -> None:
     console = Console(emoji=False, markup=False)
     trained = train(options, console)
     folder = trained.options.run
-    if trained.group.first:
-        console.print(f"written: {folder}")
+    console.print(f"written: {folder}")
     if trained.interrupted:
         interrupt = KeyboardInterrupt()
         interrupt.add_note(f"--resume {folder} continues where it stopped")

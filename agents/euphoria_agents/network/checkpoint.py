@@ -171,14 +171,15 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndar
     return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
 
 
-Layers = list[tuple[np.ndarray, np.ndarray]]
+LayerWeights = tuple[np.ndarray, np.ndarray]  # weights and bias
+Layers = list[LayerWeights]
 _MOST = 1e15  # so that no product of two, and no sum, is beyond float32
 
 
 def _layers(
     path: str | Path, part: str, number: int, tensors: dict[str, np.ndarray], most: np.ndarray
 ) -> tuple[Layers, np.ndarray]:
-    """The layers of a part as (transposed weights, bias), and the most that can come out; `most` is the most that can go in."""
+    """The layers of a part as (transposed weights, bias), and bounds of their outputs; `most` are the bounds of the inputs."""
     layers: Layers = []
     for k in range(number):
         weight, bias = tensors.get(f"{part}.{k}.weight"), tensors.get(f"{part}.{k}.bias")
@@ -193,22 +194,6 @@ def _layers(
             raise ValueError(f"{path}: the tensors of {part}.{k} are so large that the outputs may exceed {_MOST:g}")
         layers.append((weight.T, bias))
     return layers, most
-
-
-def widened(tensors: dict[str, np.ndarray], features: Features, path: str | Path) -> dict[str, np.ndarray]:
-    """The policy and value of a network as one of these features, of which those that it does not look at get no weight.
-
-    Raises:
-        ValueError: it looks at others, or its tensors do not fit together.
-    """
-    found = parts(tensors, path)
-    given, wanted = (list(zip(*one.tensors().values(), strict=True)) for one in (found.features, features))
-    if not set(given) <= set(wanted):
-        raise ValueError(f"{path} is of another network: it looks at features that this one does not have")
-    weight = np.zeros((len(found.trunk[0][1]), len(wanted)), np.float32)
-    places = {feature: k for k, feature in enumerate(wanted)}
-    weight[:, [places[feature] for feature in given]] = tensors["trunk.0.weight"]
-    return without_win_probs(tensors) | features.tensors() | {"trunk.0.weight": weight}
 
 
 def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:

@@ -106,18 +106,6 @@ def softmax(values, n):  # type: ignore[no-untyped-def]
 
 
 @jit
-def log_legal_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-untyped-def]
-    """Writes the legal moves and the logarithms of their probabilities; returns how many."""
-    n = 0
-    for move in range(len(mask)):
-        if mask[move]:
-            legal[n] = move
-            n += 1
-    log_chances(x, weight, bias, legal, n, out)
-    return n
-
-
-@jit
 def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
     """The one of n moves that a number from [0, 1) draws, by the logarithms of their probabilities; -1 if there are none."""
     for k in range(n):
@@ -250,7 +238,12 @@ def choose_by_network(observations, masks, games, uniforms, policy, moves, chanc
         g = games[i]
         rows = find_rows(observations[g], policy.begins, index)
         last = hidden(index, rows, policy.rows, policy.weights, policy.table, x, y)
-        n = log_legal_chances(last, policy.head, policy.bias, masks[g], legal, found)
+        n = 0
+        for move in range(len(masks[g])):
+            if masks[g, move]:
+                legal[n] = move
+                n += 1
+        log_chances(last, policy.head, policy.bias, legal, n, found)
         k = draw_by_logs(found, n, uniforms[i])
         moves[g] = legal[k] if k >= 0 else -1
         if len(chances):

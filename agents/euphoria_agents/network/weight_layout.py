@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network.checkpoint import Features, Layers
-from euphoria_agents.network.compiled_layers import VALUES
+from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
+from euphoria_agents.network.compiled_layers import VALUES, Policy
 from euphoria_env.observations import OBS_SIZE
+
+NO_LAYER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
 
 
 class RowFeatures(NamedTuple):
@@ -69,19 +70,24 @@ def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray,
     return begins, rows, [(weight[:0], bias + features.rest @ weight), *others]
 
 
-def flatten(groups: Sequence[Layers]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The weights of groups of layers in one array, and of each group a table.
+def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of layers in one array, and where each layer is.
 
     Returns:
-        float32, of each layer the (in, out) weights, then the bias; and int64 (layers, 3) for each group: where the weights of
-        the layer begin, its inputs, its outputs.
+        float32, of each layer the (in, out) weights, then the bias; and int64 (layers, 3): where the weights of each layer begin,
+        its inputs, its outputs.
     """
-    flat, tables, start = [np.zeros(0)], [], 0
-    for layers in groups:
-        table = np.zeros((len(layers), 3), np.int64)
-        for row, (weight, bias) in zip(table, layers, strict=True):
-            row[:] = start, *weight.shape
-            flat += [weight.ravel(), bias]
-            start += weight.size + bias.size
-        tables.append(table)
-    return np.concatenate(flat).astype(np.float32), tables
+    flat, table, start = [np.zeros(0)], np.zeros((len(layers), 3), np.int64), 0
+    for row, (weight, bias) in zip(table, layers, strict=True):
+        row[:] = start, *weight.shape
+        flat += [weight.ravel(), bias]
+        start += weight.size + bias.size
+    return np.concatenate(flat).astype(np.float32), table
+
+
+def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER) -> Policy:
+    """Lays out hidden layers, a head and possibly a value head for the compiled layers; weights are (in, out)."""
+    begins, rows, hidden = active_feature_rows(features, hidden)
+    weights, table = flatten(hidden)
+    heads = head[0].T, head[1], value[0].ravel(), value[1]
+    return Policy(begins, rows, weights, table, *(np.ascontiguousarray(one, np.float32) for one in heads))

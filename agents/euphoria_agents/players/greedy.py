@@ -32,18 +32,17 @@ SAMPLES, MOST_SAMPLES = 9, 1000
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 
-@entry(ROWS, "int64 float64[:]", TAPE, "int64[:] float64[:] float64[:] float64[:,:]")
-def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
-    """Writes the sum over all deals of each seat's chance to win after each legal move of the last row; returns their number.
+@entry(ROWS, "int64", TAPE, "int64[:] float64[:,:]")
+def look_ahead(rows, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of the last row, and each seat's chance to win after each, summed over deals; returns their number.
 
     The first row is workspace; the others become deals, in the end the last one too. Each move is played in each deal, and
-    the rest of the turn by the weights; what they cannot foresee is judged by the evaluation.
+    the rest of the turn by the weights; then the evaluation judges the position.
     """
     root = rows[len(rows) - 1]
-    p = int(root["player"])
-    chances = np.empty(MAX_PLAYERS)
-    n = list_moves(root["legal"], moves)
-    chosen = moves[:n].copy()
+    moves, roulette = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
+    features, chances = np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS)
+    n, p = list_moves(root["legal"], chosen), int(root["player"])
     values[:n] = 0.0
     players, quiet = int(root["num_players"]), pointer_to(tape, 0)
     for deal in range(1, len(rows)):
@@ -55,10 +54,9 @@ def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # t
             answer(g, quiet, int(chosen[k]))
             advance(g, quiet)
             play_out(g, quiet, moves, roulette, int(root["turn"]), LONGEST_TURN)
-            seat_chances(g, table, features, chances)
+            seat_chances(g, WEIGHTS, features, chances)
             for q in range(players):
                 values[k, q] += chances[q]
-    moves[:n] = chosen
     return n
 
 
@@ -78,22 +76,14 @@ class Greedy(Agent):
 
     Args:
         samples: deals of what is hidden, and of the dice to come; the same for all moves.
-        table: the weights of the evaluation.
-
-    Raises:
-        ValueError: not as many weights as the evaluation has.
     """
 
     needs_game = True
 
-    def __init__(self, samples: int = SAMPLES, table: np.ndarray = WEIGHTS) -> None:
+    def __init__(self, samples: int = SAMPLES) -> None:
         self._rows = np.zeros(samples + 1, GAME_DTYPE)
         self._tape = empty_tape()
-        self._moves = np.empty(NUM_ACTIONS, np.int64)
-        self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty((NUM_ACTIONS, MAX_PLAYERS))
-        if np.shape(table) != WEIGHTS.shape:
-            raise ValueError(f"table must be of shape {WEIGHTS.shape}, not {np.shape(table)}")
-        self._features, self._table = np.empty(NUM_FEATURES), np.array(table, np.float64)
+        self._moves, self._values = np.empty(NUM_ACTIONS, np.int64), np.empty((NUM_ACTIONS, MAX_PLAYERS))
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -118,5 +108,5 @@ class Greedy(Agent):
             raise ValueError("a searching agent needs a game that has not ended")
         self._rows[-1] = game.states[0]
         seed, players, mover = int(rng.integers(2**62)), game.rules.num_players, game.player
-        n = look_ahead(self._rows, seed, self._table, self._tape, self._moves, self._roulette, self._features, self._values)
+        n = look_ahead(self._rows, seed, self._tape, self._moves, self._values)
         return self._moves[:n], self._values[:n, :players] / (len(self._rows) - 1), mover

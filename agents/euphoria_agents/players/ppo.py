@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,8 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows, explanation
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_layers import Policy, choose_by_network
-from euphoria_agents.network.weight_layout import active_feature_rows, flatten
-from euphoria_agents.players.search.inference import SearchNetwork, build_network, reward_of
-from euphoria_agents.players.search.searcher import shares
-from euphoria_agents.players.search.tree_search import judge_by_network
+from euphoria_agents.network.compiled_layers import choose_by_network
+from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_env import actions
 
 if TYPE_CHECKING:
@@ -27,7 +23,7 @@ SHIPPED = Path(__file__).parent / "checkpoints" / "ppo.safetensors"
 
 
 def checkpoint_path(text: str) -> Path:
-    """The checkpoint of a spec: the one named; without a name the one that ships, and after an @ one that does by its hash.
+    """The checkpoint of a spec: a path; nothing for the one that ships; or @ and the start of the hash of one that ships.
 
     Raises:
         ValueError: none ships with this version, or not that one.
@@ -62,7 +58,6 @@ class PPO(Agent):
 
     Args:
         found: the parts of the network; of the layers of trunk and policy there are at least two.
-        reward: the number of the reward that its values count; None: they are not to be read.
 
     Attributes:
         policy: the network as the compiled layers take it.
@@ -70,14 +65,10 @@ class PPO(Agent):
 
     answers_alike = True
 
-    def __init__(self, found: Parts, reward: int | None = None) -> None:
-        self._parts, self._reward = found, reward
-        *hidden, (head, bias) = found.trunk + found.policy
-        begins, rows, hidden = active_feature_rows(found.features, hidden)
-        weights, (table,) = flatten([hidden])
-        no_value = np.zeros(0, np.float32)
-        head, bias = np.ascontiguousarray(head.T), np.ascontiguousarray(bias)
-        self.policy = Policy(begins, rows, weights, table, head, bias, no_value, no_value)
+    def __init__(self, found: Parts) -> None:
+        self._parts = found
+        *hidden, head = found.trunk + found.policy
+        self.policy = lay_out(found.features, hidden, head)
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:
@@ -86,8 +77,7 @@ class PPO(Agent):
         Raises:
             ValueError: see `read_tensors`, or the tensors do not fit together.
         """
-        header, tensors = read_checkpoint(path)
-        return cls(parts(tensors, path), reward_of(header))
+        return cls.of(read_checkpoint(path)[1], path)
 
     @classmethod
     def of(cls, tensors: dict[str, np.ndarray], path: str | Path = "network") -> PPO:
@@ -95,7 +85,7 @@ class PPO(Agent):
 
         Args:
             tensors: as for `save_checkpoint`.
-            path: where they are from, for what is wrong with them.
+            path: of their file, for error messages.
 
         Raises:
             ValueError: the tensors do not fit together.
@@ -132,24 +122,20 @@ class PPO(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says how probable each move is and, with a game, how probable it is that each seat wins; see `Agent.explain`.
-
-        They are the win probabilities of the network; without these, they are made of the values of all seats, each from what it
-        sees in this deal.
-        """
+        """Says how probable each move is and, with a game, the network's win probabilities; see `Agent.explain`."""
         legal = np.flatnonzero(mask)
         chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))
         return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
 
-    @cached_property
-    def _judge(self) -> SearchNetwork:
-        """The whole network; made when first asked for."""
-        return build_network(self._parts)
-
     def _seats(self, game: Game | None) -> list[float] | None:
-        """The probability that each seat wins; None if it cannot be computed."""
-        if game is None or (self._reward is None and not self._parts.win_probs):
+        """The probability that each seat wins, from what the mover sees; None without a game or win probabilities."""
+        *hidden, (head, bias) = self._parts.win_probs or [NO_LAYER]
+        if game is None or not len(bias):
             return None
-        chances = np.zeros(game.rules.num_players)
-        judge_by_network(game.states.copy(), self._judge, self._reward or 0, chances)
-        return shares(chances).tolist()
+        features, n = self._parts.features, game.rules.num_players
+        x = np.clip((game.observation(game.player)[features.source] - features.offset) * features.scale, -1, 1)
+        for weight, shift in hidden:
+            x = np.maximum(x @ weight + shift, 0)
+        logits = (x @ head + bias)[:n].astype(np.float64)
+        chances = np.exp(logits - logits.max())
+        return list(np.roll(chances / chances.sum(), game.player).tolist())

@@ -155,7 +155,7 @@ def leader_factor(g, p, site):  # type: ignore[no-untyped-def]
 
 @jit
 def slot_weight(g, p, space):  # type: ignore[no-untyped-def]
-    """A construction site: best when this worker completes the market, bad when the next one then would."""
+    """The weight of a construction site: high if this worker completes the market, low if the next one then would."""
     site = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
     missing = int(WORKERS_TO_BUILD[int(g["num_players"])])
     for k in range(SLOTS_PER_SITE):
@@ -168,13 +168,13 @@ def slot_weight(g, p, space):  # type: ignore[no-untyped-def]
 
 @jit
 def draw_factor(g, p):  # type: ignore[no-untyped-def]
-    """The worth of a drawn artifact: little with a full hand, since something must then be discarded (R5.6)."""
+    """The factor for drawing an artifact: small with a full hand, since a card must then be discarded (R5.6)."""
     return FULL_HAND if g["hand_size"][p] >= g["morale"][p] else 1.0
 
 
 @jit
 def space_weight(g, p, space):  # type: ignore[no-untyped-def]
-    """Any space but a commodity area, whatever the face of the worker."""
+    """The weight of a space other than a commodity area, for a worker of any face."""
     if space < FIRST_TUNNEL_END:
         return TUNNEL
     if space < FIRST_TANK:  # the tunnel ends weigh like an area where nothing speaks for or against it
@@ -218,7 +218,7 @@ def weigh_places(g, p, moves, weights):  # type: ignore[no-untyped-def]
 
 @jit
 def breaks_pair(g, p, item):  # type: ignore[no-untyped-def]
-    """Whether a single card that is asked for would be taken from a pair."""
+    """Whether paying this single card breaks a pair."""
     units = 0
     if (g["set_a"] >> item) & 1:
         units += int(g["units_a"])
@@ -229,10 +229,10 @@ def breaks_pair(g, p, item):  # type: ignore[no-untyped-def]
 
 @jit
 def answer_weight(g, p, action, first, last):  # type: ignore[no-untyped-def]
-    """Any move but a placement; `first` and `last` are those of all legal moves.
+    """The weight of a move other than a placement; `first` and `last` are the first and the last legal move.
 
-    Retrieving is never done while something can be placed, and takes rather more workers than fewer, but none from sites. Three
-    artifacts are never paid where a pair serves, and a single card is one without a twin.
+    The player retrieves only if nothing can be placed, and then many workers, but none from sites. They never pay three
+    artifacts where a pair suffices, nor break a pair to pay a single card.
     """
     if action == END:
         return END_EARLY
@@ -261,7 +261,7 @@ def weigh(g, moves, n, weights):  # type: ignore[no-untyped-def]
 
 @jit
 def settle(weights, n):  # type: ignore[no-untyped-def]
-    """The sum of the weights that count; where all are 0 every move counts the same, at last also those that are NEVER made."""
+    """Returns the sum of the positive weights; if there are none, gives the moves of weight 0, or else all, the weight 1."""
     total = 0.0
     for k in range(n):
         total += max(0.0, weights[k])
@@ -276,7 +276,7 @@ def settle(weights, n):  # type: ignore[no-untyped-def]
 
 @jit
 def spin(weights, n, chance):  # type: ignore[no-untyped-def]
-    """The roulette: the place of a move, -1 if there is none; `chance` is from [0, 1)."""
+    """Returns the index of the move that `chance`, from [0, 1), draws by weight; -1 if there is no move."""
     left = chance * settle(weights, n)
     last = -1
     for k in range(n):
@@ -322,6 +322,18 @@ def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
     set_mask(g["legal"], mask)
 
 
+@jit
+def share_by_weight(g, moves, n, shares):  # type: ignore[no-untyped-def]
+    """Writes the share of the sum of the weights that each of the n legal moves of a row has; equal ones if the sum is 0."""
+    weigh(g, moves, n, shares)
+    total = 0.0
+    for k in range(n):
+        shares[k] = max(0.0, shares[k])
+        total += shares[k]
+    for k in range(n):
+        shares[k] = shares[k] / total if total else 1.0 / n
+
+
 @entry("int8[:,:] int8[:,:] float64[:]", ROWS, "int64[:]")
 def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal. `rows` is workspace of one row."""
@@ -336,7 +348,7 @@ def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignor
 
 
 @entry("int8[:] int8[:]", ROWS, "int64[:] float64[:]")
-def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
+def explain_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
     """Writes the legal moves of a game and the probability of each in the roulette; returns their number."""
     read_observation(observation, mask, rows[0])
     n = list_moves(rows[0]["legal"], moves)
@@ -369,5 +381,5 @@ class Weights(Agent):
         """Says how probable each move is; see `Agent.explain`."""
         moves, shares = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
         (seen,), (legal,) = decision_rows(observation, mask)
-        n = share_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
+        n = explain_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
         return explanation(moves[:n], priors=shares[:n].tolist())

@@ -42,33 +42,30 @@ class League:
 
     Args:
         baselines: fixed opponents by their specs.
-        size: how many past selves may stay; then the easiest leaves, but never the newest.
         share: of the seats for past selves; the baselines get the rest.
 
     Attributes:
         members: the baselines, then the past selves in the order in which they came.
 
     Raises:
-        ValueError: there is no baseline, or no room for a past self.
+        ValueError: there is no baseline.
     """
 
-    def __init__(self, baselines: Sequence[str], size: int, share: float) -> None:
+    def __init__(self, baselines: Sequence[str], share: float) -> None:
         if not baselines:
             raise ValueError("the league needs at least one baseline")
-        if size < 1:
-            raise ValueError(f"the league needs room for at least 1 past self, not {size}")
         self.members = [LeagueMember(name, past=False) for name in dict.fromkeys(baselines)]
-        self._size, self._share = size, share
+        self._share = share
 
     @property
     def _past(self) -> list[LeagueMember]:
         return [member for member in self.members if member.past]
 
     def add(self, name: str) -> None:
-        """Takes in a past self; when there is no room, the easiest of the others leaves."""
+        """Takes in a past self; when there is no room, the easiest leaves, but never the newest."""
         past = self._past
-        if len(past) >= self._size:
-            self.members.remove(max(past[:-1] or past, key=lambda member: member.score))
+        if len(past) >= PAST_SELVES:
+            self.members.remove(max(past[:-1], key=lambda member: member.score))
         self.members.append(LeagueMember(name, past=True))
 
     def chances(self) -> list[float]:
@@ -112,6 +109,6 @@ class League:
                 Reader.fail(f"league[{k}].name", f"no agent is called {shown(one.name)}")
         baselines = [member.name for member in self.members if not member.past]
         names, past_names = [one.name for one in members], [one.name for one in members if one.past]
-        if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:
-            Reader.must("league", f"be {', '.join(baselines)} and up to {self._size} past selves, each once")
+        if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > PAST_SELVES:
+            Reader.must("league", f"be {', '.join(baselines)} and up to {PAST_SELVES} past selves, each once")
         self.members = [copy(one) for one in members]

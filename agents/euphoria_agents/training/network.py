@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from euphoria_agents.network.checkpoint import Features, Layers, widened
+from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
 from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
-from euphoria_agents.training.card_embedding import describe
 from euphoria_agents.training.csr import CSR
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.observations import FIELDS
@@ -48,23 +46,14 @@ class FirstLayer(nn.Module):
         if self.rows > MOST_ROWS:
             raise ValueError(f"the features of the network make {self.rows} rows, more than {MOST_ROWS}")
         self.row_features = features_of_rows(features, self.begins)
-        ends, index, value = self.row_features
-        for name, array in (("row", np.repeat(np.arange(len(ends) - 1), np.diff(ends))), ("index", index), ("value", value)):
-            self.register_buffer(name, torch.from_numpy(array), persistent=False)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return int(self.begins[-1])
 
-    def forward(self, ends: Tensor, index: Tensor) -> Tensor:
-        """The layer of observations, before its rectifier: (N, width), from the lists of their rows (see `CSR`)."""
-        weighed = self.weight[self.index] * self.value[:, None]
-        table = torch.zeros((self.rows, weighed.shape[1]), device=weighed.device).index_add(0, self.row, weighed)
-        return functional.embedding_bag(index, table, ends, mode="sum", include_last_offset=True) + self.bias
-
     def of(self, rows: CSR, which: np.ndarray) -> Tensor:
-        """The same of some observations, three times as fast on the processor as with PyTorch's embedding bag."""
+        """The layer of some observations, before its rectifier: (N, width), from the lists of their rows."""
         found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
         return found
 
@@ -77,19 +66,19 @@ class FirstLayer(nn.Module):
 
     def table(self) -> np.ndarray:
         """The contribution of each row to the layer, float32 (rows, width)."""
-        weight = self.weight.detach().cpu().numpy()
+        weight = self.weight.detach().numpy()
         table = np.empty((self.rows, weight.shape[1]), np.float32)
         kernels.weigh_rows(self.row_features, weight, 0, self.rows, table)
         return table
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
         """As a checkpoint has the layer: there the bias is that of features, here that of an observation of zeros."""
-        weight, bias = self.weight.detach().cpu().numpy(), self.bias.detach().cpu().numpy()
+        weight, bias = self.weight.detach().numpy(), self.bias.detach().numpy()
         return {f"{name}.weight": weight.T, f"{name}.bias": bias - self.features.rest @ weight}
 
 
 class _AddRows(torch.autograd.Function):
-    """`FirstLayer` on the processor, by compiled kernels; only weights and bias have gradients."""
+    """`FirstLayer` by compiled kernels, three times as fast as PyTorch's embedding bag; only weights and bias have gradients."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, bias: Tensor, layer: FirstLayer, rows: CSR, which: np.ndarray) -> Tensor:
@@ -131,7 +120,7 @@ def relu_layers(layers: Any, x: Tensor) -> Tensor:
 
 def layer_tensors(name: str, layer: nn.Linear) -> dict[str, np.ndarray]:
     """As a checkpoint has a layer."""
-    return {f"{name}.weight": layer.weight.detach().cpu().numpy(), f"{name}.bias": layer.bias.detach().cpu().numpy()}
+    return {f"{name}.weight": layer.weight.detach().numpy(), f"{name}.bias": layer.bias.detach().numpy()}
 
 
 class Network(nn.Module):
@@ -140,22 +129,13 @@ class Network(nn.Module):
     Args:
         features: what goes in.
         trunk: widths of the hidden layers, which policy and value share; at least one.
-        described: whether it meets cards by their features (`training.card_embedding`).
     """
 
-    def __init__(self, features: Features, trunk: Sequence[int], described: bool = False) -> None:
+    def __init__(self, features: Features, trunk: Sequence[int]) -> None:
         super().__init__()
         self.first = FirstLayer(features, trunk[0])
         self.trunk = hidden_layers(trunk[0], trunk[1:])
         self.head, self.value_head = linear(trunk[-1], NUM_ACTIONS, 0.01), linear(trunk[-1], 1, 1.0)
-        self.described = described
-        if described:
-            describe(self.first, self.head, FIRST_SPREAD)
-
-    def forward(self, ends: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-        """The logits of all moves, (N, NUM_ACTIONS), and the values, (N,), from the lists of rows (see `CSR`)."""
-        last, values = self.later(self.first(ends, index))
-        return self.head(last), values
 
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
         """The last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
@@ -168,20 +148,15 @@ class Network(nn.Module):
             yield f"trunk.{k}", one
         yield from (("policy.0", self.head), ("value.0", self.value_head))
 
-    def matrices(self) -> list[Tensor]:
-        """Weights and bias of all layers: of the first one, those within, the head's and the value head's."""
-        layers = [self.first, *self.trunk, self.head, self.value_head]
-        return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
-
     def player(self) -> Policy:
         """Policy and value for `play_kernels.play_actor_games`: copies, which do not change while the network learns."""
-        bias = self.first.bias.detach().cpu().numpy()
+        bias = self.first.bias.detach().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
         for one in self.trunk:
-            hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
-        weights, (table,) = flatten([hidden])
+            hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
+        weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
-        heads = (one.detach().cpu().numpy().copy() for one in parameters)
+        heads = (one.detach().numpy().copy() for one in parameters)
         return Policy(self.first.begins, self.first.table(), weights, table, *heads)
 
     def tensors(self) -> dict[str, np.ndarray]:
@@ -199,15 +174,14 @@ class Network(nn.Module):
             path: where they are from, for error messages.
 
         Raises:
-            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks; or
-                this one computes the weights of cards itself.
+            ValueError: they do not fit together, or are of a network of other widths or features.
         """
-        if self.described:
-            raise ValueError(f"{path}: a network that meets cards by their features begins untrained")
-        mine, tensors = self.tensors(), widened(tensors, self.first.features, path)
-        differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
-        if differing:
-            raise ValueError(f"{path} is of another network: {differing[0]} differs")
+        parts(tensors, path)
+        mine, tensors = self.tensors(), without_win_probs(tensors)
+        for name in mine | tensors:
+            one, other = mine.get(name, _NONE), tensors.get(name, _NONE)
+            if one.shape != other.shape or (name.startswith("features.") and (one != other).any()):
+                raise ValueError(f"{path} is of another network: {name} differs")
         with torch.no_grad():
             weight = tensors["trunk.0.weight"].T
             self.first.weight.copy_(torch.from_numpy(weight))

@@ -27,8 +27,8 @@ from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.observations import OBS_SIZE
 
 LEARNER_NUMBER = 0  # of the learner among the players of an actor; its policy is the first one
-RANDOM, WEIGHTS, ASKED = -3, -2, -1  # in place of a player's policy; who is ASKED answers in Python
-MAX_POLICIES = 12  # the learner's, and those of past selves and of networks among the baselines; further ones are asked
+RANDOM, WEIGHTS, ASKED = -3, -2, -1  # in place of a player's policy; agents that are ASKED choose in Python
+MAX_POLICIES = 12  # the learner's, and those of past selves and of networks among the baselines; further networks are ASKED
 SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
 NO_ANSWER, NOBODY = -1, -1
 PLAYERS_EPISODE = -1  # in place of an episode, in the seed of what the players draw from
@@ -45,18 +45,18 @@ class Games(NamedTuple):
     seating: np.ndarray  # int64 (N, MAX_PLAYERS), the number of the player at each seat
     latest: np.ndarray  # int64 (N, MAX_PLAYERS), the open decision of each seat, or NOBODY
     left: np.ndarray  # int64 (N,), how many decisions are to be played until the next update
-    answer: np.ndarray  # int64 (N,), the move of somebody who was asked, or NO_ANSWER
+    answer: np.ndarray  # int64 (N,), the move that an agent in Python chose, or NO_ANSWER
     seed: int
     reward: int  # its number
     tape: np.ndarray  # an empty one: nothing is noted
 
 
 class Players(NamedTuple):
-    """Those who play, by their numbers, and who of them sits down at games that begin."""
+    """The players by number, and the distribution from which the seats of new games are drawn."""
 
     policy: np.ndarray  # int64, the number of each one's policy, or RANDOM, WEIGHTS or ASKED
-    pool: np.ndarray  # int64 (K,), who may sit down beside the learner
-    cumulative: np.ndarray  # float64 (K,), the sums of their probabilities
+    pool: np.ndarray  # int64 (K,), the players that may get a seat
+    cumulative: np.ndarray  # float64 (K,), the cumulative sums of their probabilities
 
 
 class Record(NamedTuple):
@@ -102,7 +102,7 @@ POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
 
 @jit
 def sit_down(games, i, players):  # type: ignore[no-untyped-def]
-    """Draws who plays game i: the learner at any seat, the pool at the others."""
+    """Draws the players of game i: from the pool, but the learner at one seat."""
     generator, pool = games.generator[i], players.pool
     same = random_unit(generator) < SAME_OPPONENT
     one = pool[0]
@@ -132,7 +132,7 @@ def begin_games(games, players):  # type: ignore[no-untyped-def]
 
 @jit
 def new_workspace(width):  # type: ignore[no-untyped-def]
-    """A workspace for policies whose layers are at most so wide."""
+    """A workspace for policies whose layers have at most this width."""
     return _Workspace(
         np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
         np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
@@ -186,7 +186,7 @@ def credit_rewards(games, i, over, record, rewards):  # type: ignore[no-untyped-
 
 @jit
 def finish_game(games, i, players, record):  # type: ignore[no-untyped-def]
-    """Notes who played game i and their ranks, and begins the next one."""
+    """Records the players of game i and their ranks, and begins the next game."""
     e = record.size[1]
     record.size[1] = e + 1
     record.ended_seating[e] = games.seating[i]
@@ -206,7 +206,7 @@ def record_has_room(record):  # type: ignore[no-untyped-def]
 
 @jit
 def choose_move(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
-    """The move in game i, recorded if it is the learner's; NO_ANSWER if somebody must be asked, who has not answered."""
+    """Returns the move of game i, and records it if it is the learner's; NO_ANSWER if an agent in Python must choose it first."""
     g, answer = games.rows[i], games.answer[i]
     player = games.seating[i, int(g["player"])]
     policy = players.policy[player]
@@ -228,7 +228,7 @@ def choose_move(games, i, players, policies, record, work):  # type: ignore[no-u
 
 @jit
 def play_game(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
-    """Plays what is left of game i until the next update, or until somebody must be asked; False: the record is full."""
+    """Plays game i until the next update, or until an agent in Python must choose; returns False if the record is full."""
     while games.left[i] > 0:
         if not record_has_room(record):
             return False
@@ -261,7 +261,7 @@ def play_actor_games(games, chosen, players, policies, record):  # type: ignore[
 
 @entry(array(GAME_DTYPE, read_only=True), "int64[:] int8[:,:] bool_[:,:]")
 def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untyped-def]
-    """Writes what those see who decide in the chosen games, and their legal moves."""
+    """Writes the observations and the legal moves of the movers in the chosen games."""
     for k in range(len(chosen)):
         g = rows[chosen[k]]
         fill_observation(g, int(g["player"]), observations[k])

@@ -14,7 +14,6 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.weights import Weights
 from euphoria_agents.training import play_kernels
-from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.training.play_kernels import (
     ASKED,
@@ -43,6 +42,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
+ROLLOUT_STEPS = 48  # decisions in each game between two updates, of all who play
 GAMES_AT_A_TIME = 16  # that are played on between two looks for an interrupt
 
 
@@ -63,49 +63,51 @@ class Actor:
 
     Args:
         parts: numbers of games, each with their rules.
-        options: of the run.
+        reward: the name of the reward that is learned from.
         seed: of the games, and of all who play them.
         baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
         num_rows: how many rows the network knows.
+
+    Attributes:
+        rng: for agents that are asked.
+        names: of the players that play or may get a seat, by number; `restore` needs them.
     """
 
     def __init__(
-        self, parts: Sequence[tuple[int, Rules]], options: Options, seed: int, baselines: Mapping[str, Agent], num_rows: int
+        self, parts: Sequence[tuple[int, Rules]], reward: str, seed: int, baselines: Mapping[str, Agent], num_rows: int
     ) -> None:
         self._rules = [rules for _, rules in parts]
-        self._options, self._limit, self._baselines = options, num_rows, dict(baselines)
+        self._limit, self._baselines = num_rows, dict(baselines)
         self.rng = np.random.default_rng(seed)  # for those who are asked
         blanks = np.zeros(len(parts), GAME_DTYPE)
         for blank, rules in zip(blanks, self._rules, strict=True):
             write_rules(blank, rules)
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
-        self.games = _new_games(kind, blanks, seed, reward_number(options.reward))
-        self.record = _new_record(len(kind), options.rollout)
+        self.games = _new_games(kind, blanks, seed, reward_number(reward))
+        self.record = _new_record(len(kind))
         self._queue = np.zeros(0, np.int64)  # the games that are to be played on
-        self._names = [LEARNER]  # of the players by number
+        self.names = [LEARNER]  # of the players by number
         self._agents: dict[str, Agent] = {}  # by name, without the learner
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
-    def seat(self, selves: Mapping[str, Agent], chances: Mapping[str, float]) -> None:
+    def seat(self, selves: Mapping[str, Agent], shares: Mapping[str, float]) -> None:
         """Chooses who plays in the games that begin from now on.
 
         Args:
             selves: the past selves by name.
-            chances: the members of the league, each with the probability that it gets a seat which the learner leaves to them.
+            shares: LEARNER, then the members of the league; of each the share of the seats, besides one in each game.
         """
         known = {**self._agents, **self._baselines, **selves}
         sitting, places = np.unique(self.games.seating, return_inverse=True)
-        present = [self._names[number] for number in sitting]
-        self._names = list(dict.fromkeys([LEARNER, *present, *chances]))
-        self._agents = {name: known[name] for name in self._names[1:]}
-        number = {name: k for k, name in enumerate(self._names)}
+        present = [self.names[number] for number in sitting]
+        self.names = list(dict.fromkeys([LEARNER, *present, *shares]))
+        self._agents = {name: known[name] for name in self.names[1:]}
+        number = {name: k for k, name in enumerate(self.names)}
         self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
-        own = self._options.self_play
-        shares = [own, *((1 - own) * chance for chance in chances.values())]
-        pool = np.array([LEARNER_NUMBER, *(number[name] for name in chances)])
+        pool = np.array([number[name] for name in shares])
         policy, self._policies = self._compiled_players()
-        self._players = Players(policy, pool, np.cumsum(shares))
+        self._players = Players(policy, pool, np.cumsum(list(shares.values())))
 
     def _compiled_players(self) -> tuple[np.ndarray, list[Policy]]:
         """How each player plays, as `Players.policy` says it, and the policies but the learner's."""
@@ -118,10 +120,6 @@ class Actor:
                 kinds.append({Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
         return np.array(kinds), policies
 
-    def names(self) -> list[str]:
-        """The names of those who play or may sit down, by number, as `restore` wants them."""
-        return self._names
-
     def begin_games(self) -> None:
         """Begins the games of a new run, with everybody seated."""
         play_kernels.begin_games(self.games, self._players)
@@ -133,7 +131,7 @@ class Actor:
         filled = [player, *self._policies, *[player] * MAX_POLICIES]
         self._all_policies = tuple(filled[:MAX_POLICIES])
         self._generators = Generators(self.rng)
-        self.games.left[:] = self._options.rollout
+        self.games.left[:] = ROLLOUT_STEPS
         self.record.size[1] = 0
 
     def play(self) -> None:
@@ -157,7 +155,7 @@ class Actor:
         """Asks those of the players that are not compiled who decide in these games."""
         movers = self.games.seating[games, self.games.rows["player"][games]]
         for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
-            asked, agent = games[movers == number], self._agents[self._names[number]]
+            asked, agent = games[movers == number], self._agents[self.names[number]]
             observations = np.empty((len(asked), OBS_SIZE), np.int8)
             masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
             play_kernels.show_decisions(self.games.rows, asked, observations, masks)
@@ -180,7 +178,7 @@ class Actor:
         """The games that have ended since `begin`: who played each, by name, and their ranks, both by seat."""
         games = zip(self.record.ended_seating[: self.record.size[1]], self.record.ranking, strict=False)
         return [
-            ([self._names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
+            ([self.names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
             for seats, ranks in ((seats.tolist(), ranks.tolist()) for seats, ranks in games)
         ]
 
@@ -225,7 +223,7 @@ class Actor:
 
         Args:
             state: what it gave.
-            names: what `names` gave then.
+            names: `names` at that time.
             selves: the past selves by name.
             generator: the state of `rng`.
 
@@ -249,7 +247,7 @@ class Actor:
             check_row(i, row, self._rules[games.kind[i]])
         games.rows.view(np.uint8).reshape(n, -1)[:] = rows
         games.episode[:], games.generator[:], games.seating[:] = episodes, generators, seating
-        self._names, self._agents = list(names), {name: known[name] for name in names[1:]}
+        self.names, self._agents = list(names), {name: known[name] for name in names[1:]}
 
     def _restore_decisions(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Takes over recorded decisions, once each number is known to be one that it can be."""
@@ -285,9 +283,9 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> 
     return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
 
 
-def _new_record(games: int, rollout: int) -> Record:
+def _new_record(games: int) -> Record:
     """A record with room for the decisions of an update, and those that are open before it."""
-    room, most = games * (rollout + MAX_PLAYERS), games * rollout
+    room, most = games * (ROLLOUT_STEPS + MAX_PLAYERS), games * ROLLOUT_STEPS
     move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
     log_prob, value, reward = np.zeros((3, room), np.float32)
     rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))

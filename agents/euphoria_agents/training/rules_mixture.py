@@ -12,13 +12,13 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS, RECRUITS_A_PLAYER
 
-DRAWS = 2  # of options, for each number of players of a worker
+DRAWS = 2  # of options, for each number of players
 USUAL = 0.5  # how often an option is drawn as it usually is
 SHORTEST, MOST_TRADES = 4, 3  # stars to win, and trades in a turn, that are drawn
 
 
-def game_parts(options: Options, rank: int) -> list[list[tuple[int, dict[str, Any]]]]:
-    """The games of each thread of a process: how many there are of each kind, and their options; equal seeds draw the same."""
+def game_parts(options: Options) -> list[list[tuple[int, dict[str, Any]]]]:
+    """The games of each thread: how many there are of each kind, and their options; equal seeds draw the same."""
     found: list[tuple[int, dict[str, Any]]] = []
     for n, games in options.shares().items():
         rules = {"max_turns": TRAINING_TURNS, **options.game, "num_players": n}
@@ -26,7 +26,7 @@ def game_parts(options: Options, rank: int) -> list[list[tuple[int, dict[str, An
         drawn = int(games * options.random_rules) // DRAWS
         found.append((games - DRAWS * drawn, rules))
         for k in range(DRAWS if drawn else 0):
-            found.append((drawn, {**draw_options(np.random.default_rng([options.seed, rank, n, k]), n), **enough, **rules}))
+            found.append((drawn, {**draw_options(np.random.default_rng([options.seed, 0, n, k]), n), **enough, **rules}))
     threads = options.threads
     return [[(games * (k + 1) // threads - games * k // threads, rules) for games, rules in found] for k in range(threads)]
 

@@ -41,15 +41,11 @@ class RunLog:
         row = [f"{figures[name]:.6g}" if name in figures else "" for name in self._columns]
         with self._path.open("a", encoding="utf-8") as file:
             file.write(_line([str(update), *row]))
-        self.mark(update, figures)
-
-    def mark(self, update: int, figures: dict[str, float]) -> None:
-        """Shows figures in TensorBoard alone."""
         for name, figure in figures.items():
             self._tensorboard.add_scalar(name, figure, update)
 
     def __enter__(self) -> RunLog:
-        """Leaves it to the main thread to tell of a full disk: TensorBoard's own would fail first, and print a traceback."""
+        """Silences disk errors of TensorBoard's thread, which would print a traceback; the main thread reports a full disk."""
         self._hook = threading.excepthook
         threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else self._hook(failed)
         return self

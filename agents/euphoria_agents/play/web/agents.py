@@ -82,7 +82,5 @@ def check_budget(spec: str) -> None:
     kind, _, rest = spec.partition(":")
     number = rest.partition(":")[0]
     budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None
-    if budget is not None and budget.seconds * budget.threads > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
-        raise ValueError(
-            f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s of all threads"
-        )
+    if budget is not None and budget.seconds > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
+        raise ValueError(f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s")

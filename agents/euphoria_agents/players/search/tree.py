@@ -1,7 +1,4 @@
-"""The tree of a search: nodes and moves (edges), and the arrays that a search works in.
-
-Several threads may search one tree. Each locks the node whose moves it reads or changes, one node at a time.
-"""
+"""The tree of a search: nodes and moves (edges), and the arrays that a search works in."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
 from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
@@ -37,8 +33,6 @@ NODE = np.dtype(
     ],
     align=True,
 )
-# Of a tree for several threads; the lock comes first, or numba would take it for a kind of NODE.
-SHARED_NODE = np.dtype([("lock", np.int64), *((name, NODE[name]) for name in NODE.names or ())], align=True)
 EDGE = np.dtype(
     [
         ("prior", np.float64),  # probability; for boardspace virtual visits
@@ -56,10 +50,10 @@ EDGE = np.dtype(
 class Tree(NamedTuple):
     """Nodes and moves (edges); node 0 is the root.
 
-    A network is asked for the priors of a node when a second simulation comes there, which happens to half of them. Until then
-    `seen`, int32, keeps the rows in which the observation of the first one differs from the root (`inference.encode`).
+    The network computes the priors of a node when a second simulation reaches it, which half of them never see. Until then
+    `seen`, int32, keeps the rows in which the first observation differs from that of the root (`inference.encode`).
 
-    `used`, int64 (4,), says how many nodes, edges and entries of `seen` there are, and simulations begun.
+    `used`, int64 (4,), counts the nodes, edges and entries of `seen` in use, and the simulations begun.
     """
 
     nodes: np.ndarray
@@ -71,8 +65,8 @@ class Tree(NamedTuple):
 class Workspace(NamedTuple):
     """The arrays that a search works in.
 
-    `rows`: where simulations are played, and the root; `path`: of each move of a simulation the edge, its node and the mover;
-    `seats`: what each seat got from all simulations together.
+    `rows`: the game of the simulation, and the root; `path`: the edge and the mover of each move of the simulation; `seats`: the
+    sum of each seat's results over all simulations.
     """
 
     rows: np.ndarray
@@ -87,10 +81,9 @@ class Workspace(NamedTuple):
     seats: np.ndarray
 
 
-def empty_tree(shared: bool = False) -> Tree:
-    """An empty tree with memory to grow, for several threads if it is shared."""
-    nodes = np.empty(NODES, SHARED_NODE if shared else NODE)
-    return Tree(nodes, np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
+def empty_tree() -> Tree:
+    """An empty tree with memory to grow."""
+    return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
 
 
 def empty_workspace() -> Workspace:
@@ -101,7 +94,7 @@ def empty_workspace() -> Workspace:
         np.empty(NUM_ACTIONS, np.int64),
         np.empty(NUM_ACTIONS),
         np.empty(NUM_ACTIONS, np.int64),
-        np.empty((DEEPEST, 3), np.int64),
+        np.empty((DEEPEST, 2), np.int64),
         np.empty(NUM_FEATURES),
         np.zeros(MAX_PLAYERS),
         np.empty(MAX_PLAYERS),
@@ -115,11 +108,11 @@ NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # of `Tree.used`
 @jit
 def allocate(tree, what, n, room):  # type: ignore[no-untyped-def]
     """The first of n more nodes, edges or entries of `seen`; -1 if there is no room for them."""
-    first = fetch_add(tree.nodes, tree.used, what, n)
-    if first + n <= room:
-        return first
-    fetch_add(tree.nodes, tree.used, what, -n)
-    return -1
+    first = int(tree.used[what])
+    if first + n > room:
+        return -1
+    tree.used[what] = first + n
+    return first
 
 
 @jit
@@ -132,7 +125,6 @@ def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
     tree.nodes[node]["first"] = -1
     tree.nodes[node]["sibling"] = sibling
     tree.nodes[node]["waits"] = 0
-    unlock_row(tree.nodes, node)
     return node
 
 
@@ -143,9 +135,8 @@ def decision(g):  # type: ignore[no-untyped-def]
 
 
 @jit
-def child_of(tree, parent, edge, g):  # type: ignore[no-untyped-def]
+def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
     """The node that a move led to in this deal; a new one if it never led to this decision, -1 if there is no room for it."""
-    lock_row(tree.nodes, parent)
     first = int(tree.edges[edge]["child"])
     node = first
     while node >= 0 and tree.nodes[node]["decision"] != decision(g):
@@ -154,7 +145,6 @@ def child_of(tree, parent, edge, g):  # type: ignore[no-untyped-def]
         node = add_node(tree, g, first)
         if node >= 0:
             tree.edges[edge]["child"] = node
-    unlock_row(tree.nodes, parent)
     return node
 
 
@@ -200,10 +190,11 @@ def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_to_path(workspace, depth, edge, node):  # type: ignore[no-untyped-def]
-    """Notes the move that a simulation follows from a node, and its mover."""
-    workspace.path[depth, 0], workspace.path[depth, 1] = edge, node
-    workspace.path[depth, 2] = workspace.rows[0]["player"]
+def follow_edge(tree, workspace, depth, edge):  # type: ignore[no-untyped-def]
+    """Counts a visit of an edge and writes it to the path of the simulation, with its mover; returns its move."""
+    tree.edges[edge]["visits"] += 1
+    workspace.path[depth, 0], workspace.path[depth, 1] = edge, workspace.rows[0]["player"]
+    return int(tree.edges[edge]["move"])
 
 
 @jit
@@ -216,14 +207,12 @@ def play_move(workspace, move):  # type: ignore[no-untyped-def]
 
 @jit
 def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
-    """Credits the moves of a simulation with what came of them for their movers, and the seats with what came for them."""
+    """Adds the results of a simulation to the edges on its path, for each that of its mover, and to the seats."""
     for p in range(MAX_PLAYERS):
         workspace.seats[p] += workspace.values[p]
     for k in range(depth):
-        edge, node, mover = workspace.path[k, 0], workspace.path[k, 1], workspace.path[k, 2]
-        lock_row(tree.nodes, node)
+        edge, mover = workspace.path[k, 0], workspace.path[k, 1]
         tree.edges[edge]["value"] += workspace.values[mover]
-        unlock_row(tree.nodes, node)
 
 
 @jit
@@ -231,7 +220,6 @@ def is_decided(tree, last):  # type: ignore[no-untyped-def]
     """Whether a move of the root remains the most visited one after `last` simulations, the first of which follows none."""
     most = second = -math.inf
     left = last - 1
-    lock_row(tree.nodes, 0)
     edge = int(tree.nodes[0]["first"])
     while edge >= 0:
         left -= int(tree.edges[edge]["visits"])
@@ -241,7 +229,6 @@ def is_decided(tree, last):  # type: ignore[no-untyped-def]
         elif followed > second:
             second = followed
         edge = int(tree.edges[edge]["next"])
-    unlock_row(tree.nodes, 0)
     return most - second > left
 
 
