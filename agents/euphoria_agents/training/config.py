@@ -56,7 +56,7 @@ class Options:
     total_minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
-    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one", "resume")
+    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
