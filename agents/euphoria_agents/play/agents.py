@@ -106,7 +106,7 @@ class Agents:
 
     @contextmanager
     def _held(self, spec: str) -> Iterator[_Kept]:
-        kept = self._of(spec)
+        kept = self._entry(spec)
         with kept.lock:
             try:
                 if kept.agent is None:
@@ -124,7 +124,7 @@ class Agents:
         for kept in list(self._kept.values()):
             kept.end()
 
-    def _of(self, spec: str) -> _Kept:
+    def _entry(self, spec: str) -> _Kept:
         with self._choosing:
             kept = self._kept.setdefault(spec, _Kept())
             self._kept.move_to_end(spec)

@@ -21,10 +21,10 @@ def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> boo
         before, after: the game before and after the decision.
         events: the events in between, as everybody may know them.
     """
-    return not any(map(_tells, events)) and _plainly_goes_on(before, after)
+    return not any(map(_reveals, events)) and _plainly_goes_on(before, after)
 
 
-def _tells(event: Event) -> bool:
+def _reveals(event: Event) -> bool:
     """Returns whether, in an event, something was drawn or rolled, a card was shown, or an artifact card changed hands."""
     row = KIND_ROWS[EventKind(event.kind)]
     return bool(row.outcome) or event.kind in _SHOWING or (row.a == "item" and FIRST_ARTIFACT <= event.a < KNOWLEDGE_ITEM)

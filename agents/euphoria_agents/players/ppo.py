@@ -125,9 +125,9 @@ class PPO(Agent):
         """Returns the probability of each move and, if a game is given, the network's win probabilities; see `Agent.explain`."""
         legal = np.flatnonzero(mask)
         chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))
-        return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
+        return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._win_probs(game))
 
-    def _seats(self, game: Game | None) -> list[float] | None:
+    def _win_probs(self, game: Game | None) -> list[float] | None:
         """Returns each seat's win probability, from what the mover sees; None without a game, or if the network has none."""
         *hidden, (head, bias) = self._parts.win_probs or [NO_LAYER]
         if game is None or not len(bias):

@@ -92,7 +92,7 @@ class Analysis:
             last = judgement
         if last is not None:
             yield self._entry(
-                self.decisions - 1, last, self._seats(self.game, np.random.default_rng((self.seed, self.decisions)))
+                self.decisions - 1, last, self._win_probs(self.game, np.random.default_rng((self.seed, self.decisions)))
             )
 
     def _judgements(self, first: int, processes: int) -> Iterator[Judgement]:
@@ -131,7 +131,7 @@ class Analysis:
         seat = game.player
         return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
 
-    def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
+    def _win_probs(self, game: Game, rng: np.random.Generator) -> list[float] | None:
         """Returns the win probabilities by seat; None if the agent does not know them."""
         return outcome(game) or self._explain(game, AgentGenerator(rng))["seats"]
 
@@ -142,7 +142,7 @@ class Analysis:
             rng = np.random.default_rng((self.seed, ply, 1 + k))
             game = start(derived_seed(rng) >> 1)
             game.play(self.game.played[ply])
-            seats = self._seats(game, rng)
+            seats = self._win_probs(game, rng)
             if seats is None:
                 return None
             found.append(seats)

@@ -97,7 +97,7 @@ class Store:
             _prepare(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
         self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text then does not prevent reading others
-        self._one = threading.RLock()  # any thread may use the file, but one at a time
+        self._lock = threading.RLock()  # any thread may use the file, but one at a time
         try:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
@@ -221,7 +221,7 @@ class Store:
         If the first one changes no row, the others are left out. If any fails, all are undone (`CannotSave`).
         """
         (first, its_rows), *others = changes
-        with self._one:
+        with self._lock:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 changed = self._db.executemany(first, its_rows).rowcount
@@ -236,7 +236,7 @@ class Store:
 
     def _all(self, query: str, *values: Any) -> list[Any]:
         """Returns the rows that a query finds."""
-        with self._one:
+        with self._lock:
             return self._db.execute(query, values).fetchall()
 
 

@@ -334,13 +334,13 @@ class _Analyst:
     """Analyses a game entry by entry; runs in a process of its own."""
 
     def __init__(self, record: str, spec: str) -> None:
-        self._of = record, spec
+        self._arguments = record, spec
         self._analysis: Analysis | None = None
         self._entries: Iterator[Any] | None = None
 
     def __call__(self, first: int | None) -> Any:
         """Returns the header if `first` is None, otherwise the next entry, from number `first` on, and None after the last."""
-        self._analysis = self._analysis or Analysis(*self._of)
+        self._analysis = self._analysis or Analysis(*self._arguments)
         if first is None:
             return self._analysis.header
         self._entries = self._entries or self._analysis.entries(first)
