@@ -49,7 +49,7 @@ BUILTIN = {
 
 
 def specs() -> list[str]:
-    """Returns the forms of the specs that `load` takes: built-in ones, those of installed packages, and that of your own."""
+    """Returns the forms of the specs that `load` takes: for built-in agents, agents of installed packages, and your own."""
     plugins = sorted({point.name for point in _registered()} - set(BUILTIN))
     return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN_FORM]
 

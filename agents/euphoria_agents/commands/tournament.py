@@ -84,7 +84,7 @@ def plot(tables: dict[str, list[Standing]]) -> Any:
 
 
 def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing]) -> None:
-    """Draws a matrix: how often the agent of the row ranks above that of the column."""
+    """Draws a matrix: how often the agent of the row ranks above the agent of the column."""
     lines = {line.agent: line for line in table}
     shares = [[_share(lines[row], column) for column in names] for row in names]
     axes.imshow(np.array(shares, float), vmin=0, vmax=1, cmap="RdYlGn")

@@ -136,7 +136,7 @@ class PartGames(AgentGames):
         self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # the final observations of all seats
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
-        self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # of each round
+        self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # one CSR a round
 
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""

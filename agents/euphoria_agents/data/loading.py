@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 class _File(Struct):
-    name: Annotated[str, Meta(pattern=r"^part-\d{5}\.parquet$")]  # in this folder
+    name: Annotated[str, Meta(pattern=r"^part-\d{5}\.parquet$")]  # no path, so it stays in this folder
     games: Annotated[int, Meta(ge=1)]
     decisions: Count
     sha256: str

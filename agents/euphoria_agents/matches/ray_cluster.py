@@ -38,7 +38,7 @@ def connected(address: str | None) -> Iterator[Any]:
     """Connects to a cluster, and disconnects afterwards unless it was connected before.
 
     Args:
-        address: of a running cluster, such as "auto" or "host:6379"; None: a temporary cluster of this machine.
+        address: the address of a running cluster, such as "auto" or "host:6379"; None: a temporary cluster of this machine.
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.

@@ -116,7 +116,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
         limit: the seconds for a decision of the first agent; if its `act_batch` answers many at once, for the average.
 
     Raises:
-        ValueError: code or checkpoints here are not those of the unit.
+        ValueError: the code or the checkpoints here differ from those of the unit.
         AgentFailed: an agent failed, or took too long.
     """
     if unit.sources != sources(unit.lineup):
@@ -196,7 +196,7 @@ def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[
     if len(specs) < 2 or len(set(specs)) < len(specs):
         raise ValueError(f"a tournament needs two or more different agents, not {', '.join(specs)}")
     n, size = rules.num_players, seeds_of_a_unit(specs)
-    lineups_of_one = len(specs) - 1 if n == 2 else n  # in a round
+    lineups_of_one = len(specs) - 1 if n == 2 else n  # of one agent in a round
     units = []
     for turn in range(-(-games // (lineups_of_one * n * size))):
         for number, lineup in _round(specs, n, turn, seed):

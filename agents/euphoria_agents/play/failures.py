@@ -24,7 +24,7 @@ class PlayerFailed(agent_protocol.AgentFailed):
 
     Attributes:
         seat: the seat that must decide.
-        spec: of the agent.
+        spec: the spec of the agent that failed.
     """
 
     def __init__(self, seat: int, spec: str, error: Exception) -> None:

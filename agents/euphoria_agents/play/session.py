@@ -150,7 +150,7 @@ class Session:
     def changed(self, seat: int | None = None, decision: int | None = None) -> set[str]:
         """Returns the spaces where workers came or went before a decision.
 
-        With a seat, those changes count that followed its own last decision; for everybody, those of the decision before.
+        For a seat, all changes after its own last decision count; for everybody, only those that followed the last decision.
         """
         end = self.decisions if decision is None else decision
         last = end - 2 if seat is None else self.last_decision(seat, end)

@@ -27,7 +27,7 @@ def choose_clock(name: str) -> None:
 
 
 def clock() -> float:
-    """Returns the seconds by the chosen clock; by default those of the processor, so that other programs do not matter."""
+    """Returns the time of the chosen clock in seconds; by default processor time, so that other programs do not matter."""
     return _clock[0]()
 
 

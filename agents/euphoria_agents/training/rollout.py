@@ -96,7 +96,7 @@ class Actor:
 
         Args:
             selves: the past selves by name.
-            shares: the share of LEARNER, then that of each member of the league, in all seats but one in each game, which is the
+            shares: the share of the seats for LEARNER, then for each member of the league; one further seat in each game is the
                 learner's.
         """
         known = {**self._agents, **self._baselines, **selves}

@@ -47,7 +47,7 @@ class RunMetadata(msgspec.Struct):
         """Returns the names of the past selves: of all players and league members that are not among `others`.
 
         Raises:
-            ValueError: such a name is not that of a past self; the file may contain any text.
+            ValueError: such a name is not a possible name of a past self; the file may contain any text.
         """
         playing = [name for actor in self.actors for name in actor.opponents]
         found = dict.fromkeys(name for name in [*playing, *(one.name for one in self.league)] if name not in others)

@@ -262,7 +262,7 @@ class Trainer:
         for name, tensor in self.network.state_dict().items():
             tensor.copy_(torch.from_numpy(read_array(arrays, f"network.{name}", tuple(tensor.shape), np.float32).copy()))
         parts(self.network.tensors(), "network")
-        most = 1.02 * STEEPEST  # of a moment, with some room for rounding
+        most = 1.02 * STEEPEST  # bounds a mean of gradients, whose norm is at most STEEPEST, with room for rounding
         kept = [("adam.mean", learner.mean, -most, most), ("adam.square", learner.square, 0, most**2)]
         for name, array, low, high in kept:
             array.copy_(torch.from_numpy(read_array(arrays, name, tuple(array.shape), np.float32, low, high).copy()))

@@ -42,6 +42,6 @@ def best_of(rows: Sequence[Row]) -> Row:
 
 
 def regret(rows: Sequence[Row], played: Row) -> float | None:
-    """Returns the value of the best move minus that of the move played, at least 0; None if one of them is not known."""
+    """Returns the value of the best move minus the value of the move played, at least 0; None if either is not known."""
     best = best_of(rows)[3]
     return None if best is None or played[3] is None else max(0.0, best - played[3])
