@@ -17,7 +17,7 @@ from euphoria_agents.play.study.summary import mistakes, summarise
 from euphoria_agents.progress import Progress
 from euphoria_env.actions import NAMES
 
-SHOWN = 10  # mistakes
+SHOWN = 10  # mistakes in the table
 MISTAKES = Column("decision"), Column("player"), Column("played", NAME), Column("better", NAME), Column("regret")
 PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column("mistakes"), Column("luck")
 

@@ -12,7 +12,7 @@ def run(options: Options) -> None:
     """Trains the player.
 
     Raises:
-        KeyboardInterrupt: it was interrupted, saved and stopped.
+        KeyboardInterrupt: the run was interrupted; it was saved before it stopped.
     """
     console = Console(emoji=False, markup=False)
     trained = train(options, console)

@@ -1,6 +1,6 @@
-"""`greedy[:SAMPLES]`: one decision ahead, by our own evaluation.
+"""`greedy[:SAMPLES]`: looks one decision ahead, and judges the positions by our hand-made evaluation.
 
-The number of deals is 9 if none is named; fewer are faster, and hardly weaker.
+SAMPLES is the number of deals, by default 9; fewer are faster, and hardly weaker.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from euphoria_env import Game
 
 SAMPLES, MOST_SAMPLES = 9, 1000
-LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
+LONGEST_TURN = 200  # decisions; a turn that takes longer is judged before it ends
 
 
 @entry(ROWS, "int64", TAPE, "int64[:] float64[:,:]")
 def look_ahead(rows, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
-    """Writes the legal moves of the last row, and each seat's chance to win after each, summed over deals; returns their number.
+    """Writes the legal moves of the last row, and by move each seat's win probability, summed over deals; returns their number.
 
-    The first row is workspace; the others become deals, in the end the last one too. Each move is played in each deal, and
-    the rest of the turn by the weights; then the evaluation judges the position.
+    The first row is workspace; every other row becomes a deal, at last the last one too. Each move is played in each deal, then
+    the rest of the turn by the weights, and the evaluation judges the position.
     """
     root = rows[len(rows) - 1]
     moves, roulette = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
@@ -61,10 +61,10 @@ def look_ahead(rows, seed, tape, chosen, values):  # type: ignore[no-untyped-def
 
 
 def make_greedy(argument: str = "") -> Greedy:
-    """The agent of a spec: its number of deals, or nothing.
+    """Returns the agent of a spec; `argument` is the number of deals, or empty.
 
     Raises:
-        ValueError: it is not a number from 1 to MOST_SAMPLES.
+        ValueError: the argument is not a number from 1 to MOST_SAMPLES.
     """
     if argument and not (re.fullmatch(r"[0-9]{1,9}", argument) and 1 <= int(argument) <= MOST_SAMPLES):
         raise ValueError(f"greedy:SAMPLES: the number of deals is one from 1 to {MOST_SAMPLES}, not {argument!r}")
@@ -72,10 +72,10 @@ def make_greedy(argument: str = "") -> Greedy:
 
 
 class Greedy(Agent):
-    """Plays the move after which the turn, played to its end by the weights, leaves it the best chance to win.
+    """Plays the move with the best win probability at the end of the turn, whose rest the weights play.
 
     Args:
-        samples: deals of what is hidden, and of the dice to come; the same for all moves.
+        samples: the number of deals of hidden cards and future dice; the deals are the same for all moves.
     """
 
     needs_game = True
@@ -97,13 +97,13 @@ class Greedy(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says what each move leads to, and of the seats what the best one does; see `Agent.explain`."""
+        """Returns the value of each move, and the win probabilities of the seats after the best one; see `Agent.explain`."""
         moves, chances, mover = self._look_ahead(copy.deepcopy(rng), game)
         values = chances[:, mover]
         return explanation(moves, values=values.tolist(), seats=chances[values.argmax()].tolist())
 
     def _look_ahead(self, rng: np.random.Generator, game: Game | None) -> tuple[np.ndarray, np.ndarray, int]:
-        """The legal moves, each seat's mean chance to win after each of them (moves, players), and who moves."""
+        """Returns the legal moves, each seat's mean win probability after each of them (moves, players), and the mover."""
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
         self._rows[-1] = game.states[0]

@@ -15,9 +15,9 @@ from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader
 from euphoria_env.rules import OPTIONS, Rules
 
-TRAINING_TURNS = 600  # after which a game of training is cut off, by default
-DECISIONS = 10_000_000  # of a run, by default
-PRESENT_SELF = 4 / 7  # share of the present learner in the seats of `self_play`; its past selves get the rest
+TRAINING_TURNS = 600  # turns after which a game of training is truncated, by default
+DECISIONS = 10_000_000  # of the learner in a run, by default
+PRESENT_SELF = 4 / 7  # the present learner's share of the seats for `self_play`; its past selves get the rest
 
 Count = Annotated[int, Meta(ge=1, le=10**9)]
 Large = Annotated[int, Meta(ge=1, le=10**12)]
@@ -86,11 +86,11 @@ class Options:
 
     @property
     def total(self) -> int:
-        """Decisions from the first to the last update."""
+        """The number of decisions of the learner in the whole run."""
         return DECISIONS if self.decisions is None else self.decisions
 
     def shares(self) -> dict[int, int]:
-        """The number of games for each number of players."""
+        """Returns the number of games that are played side by side, by number of players."""
         return {n: self.envs * share // len(self.players) for n, share in sorted(Counter(self.players).items())}
 
 
@@ -98,7 +98,7 @@ def check(options: Options) -> None:
     """Checks the types and ranges of all options, and their combinations.
 
     Raises:
-        ValueError: an option is wrong; names it and what is allowed.
+        ValueError: an option is wrong; the message names it and what is allowed.
     """
     checked(vars(options), Options)
     least = len(options.players) * options.threads
@@ -107,7 +107,7 @@ def check(options: Options) -> None:
             f"envs must be at least 1 for each of players and threads, {least}, not {options.envs}: "
             "use fewer --threads or more --envs"
         )
-    from euphoria_env.engine.rewards import reward_number  # brings numba along: not for --help
+    from euphoria_env.engine.rewards import reward_number  # imported late, since it imports numba, which --help does not need
 
     reward_number(options.reward)
     Reader().mapping("game", options.game, set(OPTIONS) - {"num_players"})
@@ -116,7 +116,7 @@ def check(options: Options) -> None:
 
 
 def read_options(saved: Any, **known: Any) -> Options:
-    """Converts what `plain` returned to options; `known` ones replace those that were saved.
+    """Converts what `plain` returned back to options; those given in `known` replace the saved ones.
 
     Raises:
         ValueError: it is not an object, or an option is wrong (see `check`).
@@ -129,5 +129,5 @@ def read_options(saved: Any, **known: Any) -> Options:
 
 
 def plain(options: Any) -> dict[str, Any]:
-    """Converts options to plain data, as JSON has it."""
+    """Converts options to plain data, which can be written as JSON."""
     return {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}

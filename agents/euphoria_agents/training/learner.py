@@ -1,6 +1,6 @@
-"""Masked PPO (Schulman et al. 2017): how the network learns from the decisions of an update.
+"""Masked PPO (Schulman et al. 2017): trains the network on the decisions of a rollout.
 
-Kernels compute the first layer and the moves, PyTorch the layers between them; threads share the work.
+Kernels compute the first layer and the policy head, PyTorch the layers between them; threads share the work.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
 
 PPO_EPOCHS = 2  # how often an update goes through its decisions
-CLIP = 0.2  # how far an update may change the probability of a move
-STEEPEST = 0.5  # gradients are scaled down to this norm
-VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
-FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # means over the decisions
-REPORTED = (*FACTS, "explained_variance")  # of an update
+CLIP = 0.2  # how far an update may move the ratio of new to old probability of a move from 1
+STEEPEST = 0.5  # gradients with a larger norm are scaled down to this one
+VALUE_WEIGHT = 0.5  # of the value loss, compared with the policy loss
+FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # figures that are means over the decisions
+REPORTED = (*FACTS, "explained_variance")  # the figures of an update
 
 
 class Learner:
     """The network with its optimizer.
 
-    Equal numbers of threads give equal bits; another number only splits the same sums in another way.
+    Equal numbers of threads give bitwise equal results; another number only splits the same sums in another way.
 
     Args:
-        network: is trained in place; its parameters become views of one array.
-        options: of the run.
-        threads: share the work.
+        network: the network, which is trained in place; its parameters become views of one array.
+        options: the options of the run.
+        threads: the threads that share the work.
 
     Attributes:
-        mean, square: (P,), the moments of Adam for all parameters.
-        steps: how many steps the optimizer has taken.
+        mean, square: (P,), Adam's moments of all parameters.
+        steps: the number of steps that the optimizer has taken.
     """
 
     def __init__(self, network: Network, options: Options, threads: Threads) -> None:
@@ -53,31 +53,31 @@ class Learner:
         for one, data, gradient in zip(self.parameters, self.flat.split(sizes), self.gradient.split(sizes), strict=True):
             one.data, one.grad = data.view_as(one), gradient.view_as(one)
         self.steps = 0
-        self._dense = self.gradient[sizes[0] :]  # of all but the first layer's weights
-        # The same, by thread; that of the only one is the sum.
+        self._dense = self.gradient[sizes[0] :]  # the gradient of all but the first layer's weights
+        # This gradient by thread, of which `_dense` is the sum; one thread alone writes to `_dense`.
         self._sums = torch.zeros(threads.size, len(self._dense)) if threads.size > 1 else self._dense[None]
         self._facts = np.zeros((threads.size, len(FACTS)))
         self._table = np.empty((network.first.rows, self.parameters[0].shape[1]), np.float32)
-        begins = network.first.begins  # the rows of an entry stay together, as they share features
+        begins = network.first.begins  # the rows of an entry stay in one range, since they change the same features
         parts = 1 if threads.size == 1 else 2 * threads.size
         cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, parts)])
         self._row_ranges = list(pairwise([*cuts.tolist(), network.first.rows]))
 
     def update(self, rollout: Rollout, rate: float, rng: np.random.Generator, steps: int) -> dict[str, float]:
-        """Learns from the decisions of a rollout, and returns what is to be reported of it.
+        """Learns from the decisions of a rollout, and returns the figures in `REPORTED`.
 
         Args:
-            rollout: the decisions; open ones only lend their values to those before them.
-            rate: of Adam.
+            rollout: the decisions; of open ones only the values are used, as bootstrap for those before them.
+            rate: the learning rate of Adam.
             rng: draws the order of the decisions.
-            steps: of the optimizer, in each epoch; 0: there is nothing to learn from yet.
+            steps: the optimizer's steps in each epoch; 0: there is nothing to learn from yet.
         """
         if not steps:
             return dict.fromkeys(REPORTED, math.nan)
         options = self.options
         advantages = estimate_advantages(rollout.value, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
         (closed,) = np.nonzero(rollout.following != OPEN)
-        returns, known = advantages + rollout.value, advantages[closed].astype(np.float64)  # float32 may not hold their squares
+        returns, known = advantages + rollout.value, advantages[closed].astype(np.float64)  # their squares may exceed float32
         weighted = (advantages - known.mean()) / (known.std() + 1e-8)
         facts = np.zeros(len(FACTS))
         self.begin(rollout, weighted.astype(np.float32), returns)
@@ -92,7 +92,7 @@ class Learner:
         return dict(zip(REPORTED, [*means, explained], strict=True))
 
     def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray) -> None:
-        """Takes the targets of an update, an entry for each decision."""
+        """Sets the targets of an update, with an entry for each decision."""
         self._rows, self._returns = rollout.rows, returns
         self._targets = Targets(rollout.legal, rollout.move, rollout.log_prob, advantages)
 
@@ -118,7 +118,7 @@ class Learner:
         return self._facts.sum(0)
 
     def step(self, rate: float) -> None:
-        """Scales the gradients down where they are too steep, and takes a step of Adam (Kingma and Ba 2015)."""
+        """Scales the gradients down if their norm is above `STEEPEST`, and takes a step of Adam (Kingma and Ba 2015)."""
         parts = [slice(*bounds) for bounds in ranges(len(self.flat), self.threads.size)]
         squares = [0.0] * len(parts)
 
@@ -134,13 +134,13 @@ class Learner:
         self.threads.run([partial(update, part, scale) for part in parts])
 
     def _first(self, which: np.ndarray) -> Tensor:
-        """The first layer of some decisions, before its rectifier."""
+        """Returns the first layer of some decisions, before its ReLU."""
         out = torch.empty(len(which), self._table.shape[1])
         kernels.first_layer(self._rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
         return out
 
     def _differentiate(self, k: int, whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
-        """Computes part k of the gradients, from some of the decisions: of the first layer, and of all matrices after its own."""
+        """Computes part k of the gradients, from `part` of the decisions `whole`: of the first layer's outputs and `_dense`."""
         *inner, head, bias, value_weight, value_bias = self.parameters[2:]
         which, facts, scale = whole[part], self._facts[k], 1 / len(whole)
         facts[:] = 0.0

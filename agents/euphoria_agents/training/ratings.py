@@ -1,4 +1,4 @@
-"""The rating of a finished player: games against the fixed opponents of its run."""
+"""Rates a finished player by games against the baselines of its run."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from euphoria_agents.registry import load
 from euphoria_agents.training.config import Options
 from euphoria_env import Rules
 
-RATED = {2, 4}  # numbers of players, if the run has one of them
+RATED = {2, 4}  # the numbers of players in these games; all numbers of the run, if it has neither
 
 
 def rate_player(options: Options, player: Path, out: Path, console: Console) -> None:
     """Plays `rating_games` against copies of each baseline, prints the results and writes them as JSON.
 
     Args:
-        options: of the run.
-        player: its file.
-        out: the file of the results.
-        console: for a progress bar and the results.
+        options: the options of the run.
+        player: the checkpoint of the player.
+        out: the file for the results.
+        console: shows a progress bar and the results.
     """
     agent, results = PPO.load(player), list[dict[str, object]]()
     numbers = sorted(set(options.players) & RATED) or sorted(set(options.players))

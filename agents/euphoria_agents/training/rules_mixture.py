@@ -1,4 +1,4 @@
-"""Draws rules at random for a share of the games of a run (`--random-rules`), so that the player knows them."""
+"""Draws the rules of a share of the games of a run at random (`--random-rules`), so that the player learns all options."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS, RECRUITS_A_PLAYER
 
-DRAWS = 2  # of options, for each number of players
-USUAL = 0.5  # how often an option is drawn as it usually is
-SHORTEST, MOST_TRADES = 4, 3  # stars to win, and trades in a turn, that are drawn
+DRAWS = 2  # how many sets of options are drawn for each number of players
+USUAL = 0.5  # the probability that an option keeps its usual value
+SHORTEST, MOST_TRADES = 4, 3  # the fewest stars to win, and the most trades in a turn, that are drawn
 
 
 def game_parts(options: Options) -> list[list[tuple[int, dict[str, Any]]]]:
-    """The games of each thread: how many there are of each kind, and their options; equal seeds draw the same."""
+    """Returns the games of each thread: the number of each kind, with its options; equal seeds give equal draws."""
     found: list[tuple[int, dict[str, Any]]] = []
     for n, games in options.shares().items():
         rules = {"max_turns": TRAINING_TURNS, **options.game, "num_players": n}
-        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than there are left
+        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than remain
         drawn = int(games * options.random_rules) // DRAWS
         found.append((games - DRAWS * drawn, rules))
         for k in range(DRAWS if drawn else 0):
@@ -32,7 +32,7 @@ def game_parts(options: Options) -> list[list[tuple[int, dict[str, Any]]]]:
 
 
 def draw_options(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Options of a game for n players: each as usual or not, at random; there are always cards enough."""
+    """Returns random options of a game for n players; there are always enough cards."""
 
     def pool(names: tuple[str, ...], least: int) -> list[str] | None:
         size = int(rng.integers(least, len(names) + 1))

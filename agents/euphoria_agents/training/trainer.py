@@ -1,4 +1,4 @@
-"""A training run: games are played, the network learns from them, and each update ends with the league and files."""
+"""A training run: in each update games are played, the network learns from them, and the league and the files are updated."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ from euphoria_env.trajectories import OPEN
 
 
 class Trainer:
-    """A run.
+    """A training run.
 
     Args:
-        job: what to begin with.
-        bar: shows how far it is.
-        threads: play and learn; as many as the options say.
-        updates: stop after this number of updates, counted from the first one; None: at the end.
+        job: what the run begins with.
+        bar: shows the progress.
+        threads: the threads that play and learn, as many as the options say.
+        updates: stop after this number of updates, counted from the beginning of the run; None: only at the end of the run.
 
     Attributes:
         decisions, update: the numbers of decisions learned from and of updates.
-        interrupted: whether it was asked to stop.
+        interrupted: whether the run was asked to stop.
     """
 
     def __init__(self, job: Job, bar: Progress, threads: Threads, updates: int | None = None) -> None:
@@ -85,7 +85,7 @@ class Trainer:
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.decisions = self.update = 0
         self.interrupted = False
-        self._seconds = 0.0  # of training, at the end of the last update
+        self._seconds = 0.0  # of training until the end of the last update
         self._new = job.state is None
         if job.state is not None:
             self._restore(*job.state)
@@ -93,9 +93,9 @@ class Trainer:
     # ---------------------------------------------------------------------------------------------------------- the loop
 
     def train(self) -> None:
-        """Trains until the end, or until it is stopped."""
+        """Trains until the end of the run, or until it is interrupted."""
         self._start, self._before = time.monotonic() - self._seconds, (self.decisions, self._seconds)
-        (self.options.run / RATINGS).unlink(missing_ok=True)  # they are of another player
+        (self.options.run / RATINGS).unlink(missing_ok=True)  # which are those of a player with less training
         with RunLog(self.options.run, self.update) as log, self._interruptible():
             if self._new:
                 self._begin()
@@ -106,14 +106,14 @@ class Trainer:
             self.save()
 
     def how_to_go_on(self) -> str:
-        """Why the run is over, and what makes it longer."""
+        """Returns a sentence on why the run is over, and how to make it longer."""
         resume, limit = f"--resume {self.options.run}", self.options.total_minutes
         if self.decisions >= self.options.total or limit is None:
             return f"the run has made its {self.decisions:,} decisions; {resume} --decisions N goes on until there are N"
         return f"the run has had its {limit:g} minutes; {resume} --total-minutes N goes on until it has had N"
 
     def _begin(self) -> None:
-        """Begins a new run: with the network as it is in the league, and with the first games."""
+        """Begins a new run: adds the network to the league as it is, and begins the first games."""
         self._new = False
         self._add_self()
         self._seat()
@@ -121,11 +121,11 @@ class Trainer:
             actor.begin_games()
 
     def advance(self) -> dict[str, float]:
-        """Makes an update; returns what is to be reported."""
+        """Makes an update; returns the figures to report."""
         return self.learn(self.play())
 
     def play(self) -> Rollout:
-        """Plays the games of an update with the network as it is; returns the decisions, and scores the games that ended."""
+        """Plays with the network as it is, counts the games that ended in the league, and returns the learner's decisions."""
         player = self.network.player()
         for actor in self.actors:
             actor.begin(player)
@@ -136,7 +136,7 @@ class Trainer:
         return join([actor.collected() for actor in self.actors])
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
-        """Learns from decisions; returns what is to be reported."""
+        """Learns from decisions; returns the figures to report."""
         closed = int(np.count_nonzero(rollout.following != OPEN))
         steps = min(max(1, round(closed / self.options.batch)), closed)
         facts = self.learner.update(rollout, self.options.learning_rate * (1 - self.progress), self._rng, steps)
@@ -145,23 +145,23 @@ class Trainer:
 
     @property
     def progress(self) -> float:
-        """The share of the run that is done, from 0 to 1: of its decisions or of its time, whichever is more."""
+        """The share of the run that is done, from 0 to 1: of its decisions or of its time, whichever is larger."""
         done, limit = self.decisions / self.options.total, self.options.total_minutes
         return min(1.0, done if limit is None else max(done, self._seconds / (60 * limit)))
 
     def _over(self) -> bool:
-        """Whether to stop here."""
+        """Returns whether to stop after this update."""
         self._seconds = self._elapsed()
         return self.update == self._updates or self.interrupted or self.progress >= 1
 
     def _elapsed(self) -> float:
-        """Seconds of training."""
+        """Returns the seconds of training, those before the run was resumed included."""
         return time.monotonic() - self._start
 
     # --------------------------------------------------------------------------------------------------- between updates
 
     def _after_update(self, facts: dict[str, float], log: RunLog) -> None:
-        """Updates the league and the files; a resumed run is exact only in this order."""
+        """Updates the league and the files; in another order, a resumed run would not repeat exactly."""
         options = self.options
         parts(self.network.tensors(), f"{options.run}, after update {self.update}")  # a network that diverged is not saved
         due = self.update % options.save_every == 0
@@ -180,7 +180,7 @@ class Trainer:
         self.league.add(name)
 
     def _seat(self) -> None:
-        """Gives the actors the players of new games and their shares of the seats, and forgets past selves that have left."""
+        """Gives the actors the players of new games with their shares of the seats; forgets past selves that nobody needs."""
         members = zip(self.league.members, self.league.chances(), strict=True)
         shares = {LEARNER: self._own_share} | {member.name: (1 - self._own_share) * chance for member, chance in members}
         for actor in self.actors:
@@ -189,7 +189,7 @@ class Trainer:
         self._selves = {name: agent for name, agent in self._selves.items() if name in known}
 
     def _report(self, facts: dict[str, float], log: RunLog) -> None:
-        """Writes the figures of the update."""
+        """Writes and shows the figures of the update."""
         scores = {member.name: member.score for member in self.league.members if not member.past}
         decisions, seconds = self._before
         speed = (self.decisions - decisions) / (self._elapsed() - seconds)
@@ -204,7 +204,7 @@ class Trainer:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C, or the signal that asks a process to end, stops the run after its update; a second one at once."""
+        """Makes Ctrl-C or SIGTERM stop the run after its update; a second one stops it at once."""
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
         def restore() -> None:
@@ -227,11 +227,11 @@ class Trainer:
     # ------------------------------------------------------------------------------------------------------------- files
 
     def save_player(self, path: Path) -> Path:
-        """Writes the network as a checkpoint to play with."""
+        """Writes the network as a checkpoint that the agent `ppo` can play."""
         return save_checkpoint(path, self.network.tensors(), plain(self.options) | {"decisions_learnt": self.decisions})
 
     def save(self) -> None:
-        """Writes everything; a crash at any moment leaves the files of before or of now."""
+        """Saves the player and the state of the run; a crash at any moment leaves each file as it was or as it should be."""
         options, learner = self.options, self.learner
         self.save_player(options.run / PLAYER)
         arrays = {f"network.{name}": tensor.numpy() for name, tensor in self.network.state_dict().items()}
@@ -248,7 +248,7 @@ class Trainer:
         """Continues from where `save` was called.
 
         Raises:
-            ValueError: it is not a state of this run; names what is wrong.
+            ValueError: the state does not fit this run; the message names what is wrong.
         """
         learner = self.learner
         if len(metadata.actors) != len(self.actors):
@@ -262,7 +262,7 @@ class Trainer:
         for name, tensor in self.network.state_dict().items():
             tensor.copy_(torch.from_numpy(read_array(arrays, f"network.{name}", tuple(tensor.shape), np.float32).copy()))
         parts(self.network.tensors(), "network")
-        most = 1.02 * STEEPEST  # of a moment, with some room for rounding
+        most = 1.02 * STEEPEST  # bounds a mean of gradients, whose norm is at most STEEPEST, with room for rounding
         kept = [("adam.mean", learner.mean, -most, most), ("adam.square", learner.square, 0, most**2)]
         for name, array, low, high in kept:
             array.copy_(torch.from_numpy(read_array(arrays, name, tuple(array.shape), np.float32, low, high).copy()))
@@ -276,16 +276,16 @@ class Trainer:
 
 
 def train(options: Options, console: Console, updates: int | None = None) -> Trainer:
-    """Trains, from the start or where a run left off.
+    """Trains a new run, or continues a saved one.
 
     Args:
-        options: all of them; of a run that is resumed, its own (see `saved_run.reopen`).
-        console: for the progress bar and the ratings.
+        options: the options; a run that is resumed keeps most of its own (see `saved_run.reopen`).
+        console: shows the progress bar and the ratings.
         updates: as for `Trainer`.
 
     Raises:
-        ValueError: an option is wrong, there is a run in the folder already, or the one to be resumed is damaged, or was trained
-            against agents from elsewhere that `options.baselines` does not name.
+        ValueError: an option is wrong, the folder already has a run, or the run to be resumed is damaged, or has baselines that
+            are neither built in nor named by `options.baselines`.
     """
     job = open_job(options)
     with Progress(console, "training", "decisions") as bar, closing(Threads(job.options.threads)) as threads:
@@ -299,7 +299,7 @@ def train(options: Options, console: Console, updates: int | None = None) -> Tra
 
 
 def _conclude(options: Options, console: Console) -> bool:
-    """Rates the finished player and trains its win probabilities, if that is still to be done; returns whether it was."""
+    """Rates the finished player and trains its win probabilities, unless that is done; returns whether there was work to do."""
     player, ratings = options.run / PLAYER, options.run / RATINGS
     unrated = options.rating_games > 0 and not ratings.exists()
     if unrated:
@@ -311,6 +311,6 @@ def _conclude(options: Options, console: Console) -> bool:
 
 
 def open_trainer(job: Job, bar: Progress, threads: Threads, updates: int | None = None) -> Trainer:
-    """The trainer of a job; arguments as of `Trainer`, errors as of `train`."""
+    """Returns the trainer of a job; its arguments are those of `Trainer`, and it raises what `train` raises."""
     with nullcontext() if job.state is None else of_a_run(job.options.run):
         return Trainer(job, bar, threads, updates)

@@ -1,4 +1,4 @@
-"""Simulations in the style of Boardspace's bot: UCT with virtual visits, stored moves, and playouts that end early."""
+"""Simulations in the style of Boardspace's bot: UCT with virtual visits, moves stored when a node is made, and short playouts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.move_set import is_legal, list_moves
 from euphoria_env.engine.state import OVER, stars_missing
 
-VIRTUAL_VISITS = 100.0  # of a new node, spread by the weights
-PLAYOUT_PER_PLAYER = 100  # decisions
+VIRTUAL_VISITS = 100.0  # in a new node, spread over its moves by weight
+PLAYOUT_PER_PLAYER = 100  # decisions, times the number of players, after which a playout ends
 
 
 @jit
 def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
-    """The stored move to follow: UCT in which virtual visits are worth as much as the real ones on average."""
+    """Returns the edge to follow, by UCT; a virtual visit is worth the mean of the node's real visits."""
     virtual = value = 0.0
     real = 0
     edge = int(tree.nodes[node]["first"])
@@ -55,7 +55,7 @@ def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
 
 @jit
 def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
-    """As Boardspace's bot descends: a stored move that is illegal in this deal ends it, with the score 0 for its mover."""
+    """Makes a simulation as Boardspace's bot does: a stored move that is illegal in this deal ends it, and its mover scores 0."""
     g = workspace.rows[0]
     node, depth, failed = 0, 0, -1
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
@@ -87,7 +87,7 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
 
 @jit
 def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
-    """Gives a node the legal moves, with the virtual visits spread by their weights."""
+    """Stores the legal moves of this deal in a node, with the virtual visits spread by their weights."""
     n = list_moves(g["legal"], workspace.moves)
     edge = allocate(tree, EDGE_COUNT, n, len(tree.edges))
     if edge < 0:

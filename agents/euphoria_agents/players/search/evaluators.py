@@ -1,4 +1,4 @@
-"""The evaluators of a search: they give the probabilities of a node's moves (priors) and the chances of all seats at a leaf."""
+"""The evaluators of a search compute the priors of a node's moves, and the win probabilities of all seats at a leaf."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import OVER
 
-# The sources of the probabilities of a new node's moves (priors) and of its value.
+# The possible sources of a new node's priors and of its value.
 EVALUATORS = ("weights", "greedy", "ppo", "rollouts")
 BY_WEIGHTS, BY_GREEDY, BY_NETWORK, BY_ROLLOUTS = range(len(EVALUATORS))
 PUCT, BOARDSPACE = range(2)
 
-FLATTENED = 0.3  # the power that a network's probabilities are taken to, which after long training leave too little to be tried
-EVEN = 0.25  # share of the prior that is spread evenly over the moves, the rest goes by the weights
-LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
+FLATTENED = 0.3  # exponent of a network's probabilities, which after long training are too peaked to make the search explore
+EVEN = 0.25  # share of the prior that is spread evenly over the moves; the rest is in proportion to the weights
+LONGEST_PLAYOUT = 2000  # decisions; then the position is judged before the end of the game
 
 
 class SearchPlan(NamedTuple):
@@ -30,9 +30,9 @@ class SearchPlan(NamedTuple):
 
     Attributes:
         style: PUCT or BOARDSPACE.
-        priors, values: two of EVALUATORS, by number; PUCT only.
-        exploration: the constant of the formula.
-        reward: what the values of the network count, a `Reward` by number.
+        priors, values: the indices of two of EVALUATORS; only for PUCT.
+        exploration: the exploration constant of PUCT or UCT.
+        reward: the number of the `Reward` on which the network's value was trained.
     """
 
     style: int
@@ -44,7 +44,7 @@ class SearchPlan(NamedTuple):
 
 @jit
 def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
-    """Writes to `weights` how probable each of n legal moves is thought to be."""
+    """Writes the priors of n legal moves to `workspace.weights`."""
     if plan.priors == BY_NETWORK:
         inference.evaluate(net, g, int(g["player"]))
         inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
@@ -58,7 +58,8 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
 def postpone_priors(tree, node, g, net, plan):  # type: ignore[no-untyped-def]
     """Stores what the mover sees at a new node, so that `give_priors` can compute its priors later; returns whether it did.
 
-    The root needs its priors at once, and so does a node whose value comes from the same layers. The memory may also be full.
+    It does not for the root, which needs its priors at once, for a node whose value comes from the same layers, or if the memory
+    is full.
     """
     if node == 0 or plan.priors != BY_NETWORK or (plan.values == BY_NETWORK and not inference.has_win_probs(net)):
         return False
@@ -95,7 +96,7 @@ def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
 
 @jit
 def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
-    """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
+    """Writes each player's win probability to `workspace.values`; `observed`: the mover's observation is already encoded."""
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
             if inference.has_win_probs(net):
@@ -113,7 +114,7 @@ def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped
 
 @jit
 def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
-    """Plays to the end of the game by the network's policy, with the chance of the row."""
+    """Plays to the end of the game by the network's policy; random numbers come from the generator in the row."""
     for _ in range(LONGEST_PLAYOUT):
         if g["status"] >= OVER:
             return
@@ -131,7 +132,7 @@ def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
 
 @jit
 def ask_win_probs(g, values, net, observed):  # type: ignore[no-untyped-def]
-    """Asks for everybody's chances with what the mover sees."""
+    """Writes everybody's win probability, as the network predicts it from the mover's observation."""
     if not observed:
         inference.encode(net, g, int(g["player"]))
     inference.win_probs(net, g, int(g["player"]), values)
@@ -139,7 +140,10 @@ def ask_win_probs(g, values, net, observed):  # type: ignore[no-untyped-def]
 
 @jit
 def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-def]
-    """Asks the network for everybody's chances; of two players only the mover, since what one wins the other loses."""
+    """Writes everybody's win probability from the network's values, each from that player's observation.
+
+    With two players the network is asked only for the mover, since the other's probability is the rest.
+    """
     n, mover = int(g["num_players"]), int(g["player"])
     if not observed:
         inference.evaluate(net, g, mover)

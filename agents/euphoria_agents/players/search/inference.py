@@ -1,6 +1,6 @@
-"""A trained network inside the search: asked about one position at a time, and of its moves only about the legal ones.
+"""A trained network inside the search: it evaluates one position at a time, and only the legal moves.
 
-Its answers are those of `players.ppo`, from the same compiled parts (`network.compiled_layers`).
+Its results are those of `players.ppo`, from the same compiled functions (`network.compiled_layers`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class SearchNetwork(NamedTuple):
     """A network with the workspace of a search.
 
     Attributes:
-        main: policy and value.
-        win: the win probabilities, with a row of the head for each seat; nothing comes out of its rows if there are none.
-        base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player that others are compared with; zeros at first.
-        main_base, win_base: float32 (MAX_PLAYERS, out), what the first layers make of those, before the rectifier.
+        main: the layers of policy and value.
+        win: the layers of the win probabilities, with a row of the head for each seat; their width is 0 if there are none.
+        base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player with which later ones are compared; zeros at first.
+        main_base, win_base: float32 (MAX_PLAYERS, out), the first layers of these observations, before the ReLU.
         observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from the base, as
-            `find_changed_rows` has them, and `known` how many come and go.
-        seen: float32, the last output of the hidden layers of `main`.
+            `find_changed_rows` writes them, and `known` how many are added and how many removed.
+        seen: float32, the latest output of the hidden layers of `main`.
     """
 
     main: Policy
@@ -51,17 +51,17 @@ class SearchNetwork(NamedTuple):
 
 
 def no_network() -> SearchNetwork:
-    """A placeholder that is passed where no network is used."""
+    """Returns a placeholder, for a search that uses no network."""
     empty = np.zeros(0)
     layers = [(np.zeros((0, 0)), empty)]
     return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, []))
 
 
 def load_network(path: str | Path) -> tuple[SearchNetwork, int]:
-    """The network of a checkpoint, and the number of the reward that its values count.
+    """Returns the network of a checkpoint, and the number of the reward on which its value was trained.
 
     Raises:
-        ValueError: it cannot be read (see `read_checkpoint`), its tensors do not fit, or it names no reward.
+        ValueError: the file cannot be read (see `read_checkpoint`), its tensors do not fit, or it names no reward.
     """
     header, tensors = read_checkpoint(path)
     found = parts(tensors, path)
@@ -79,7 +79,7 @@ def _reward(header: Mapping[str, Any]) -> Any:
 
 
 def build_network(found: Parts) -> SearchNetwork:
-    """A network from its parts, of which policy and value have one layer each, and the win probabilities none or several."""
+    """Returns a network from its parts: policy and value must have one layer each, the win probabilities none or several."""
     main = lay_out(found.features, found.trunk, found.policy[0], found.value[0])
     absent = np.zeros((len(found.features.source), 0), np.float32), np.zeros(0, np.float32)
     *hidden, seats = found.win_probs or [absent, NO_LAYER]
@@ -95,7 +95,7 @@ def build_network(found: Parts) -> SearchNetwork:
 
 @jit
 def rebase(net, g, p):  # type: ignore[no-untyped-def]
-    """Makes the present observation of a player the base: those near it differ in few rows."""
+    """Makes the present observation of a player the base, from which observations of later positions differ in few rows."""
     net.base[p] = 0
     net.main_base[p] = net.main.weights[: net.main_base.shape[1]]
     net.win_base[p] = net.win.weights[: net.win_base.shape[1]]
@@ -114,7 +114,7 @@ def encode(net, g, p):  # type: ignore[no-untyped-def]
 
 @jit
 def forward(net, p, places, more, less):  # type: ignore[no-untyped-def]
-    """Computes the hidden layers for a player, from the rows that are added to the base and those that are taken off."""
+    """Computes the hidden layers for a player, from the rows in `places` that are added to the base and removed from it."""
     x = net.x[: net.main_base.shape[1]]
     x[:] = net.main_base[p]
     change_rows(x, net.main.rows, places, more, less)
@@ -124,14 +124,14 @@ def forward(net, p, places, more, less):  # type: ignore[no-untyped-def]
 
 @jit
 def evaluate(net, g, p):  # type: ignore[no-untyped-def]
-    """Computes the hidden layers for what a player sees."""
+    """Computes the hidden layers for a player's present observation."""
     encode(net, g, p)
     forward(net, p, net.places, net.known[0], net.known[1])
 
 
 @jit
 def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
-    """Writes the probabilities of n legal moves, taken to a power, from the last output of the hidden layers."""
+    """Writes the policy over n legal moves to `priors`, each probability raised to `power`, from the latest hidden layers."""
     log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
     for k in range(n):
         priors[k] *= power
@@ -140,7 +140,7 @@ def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
 
 @jit
 def value(net):  # type: ignore[no-untyped-def]
-    """The value, from the last output of the hidden layers."""
+    """Returns the output of the value head, from the latest output of the hidden layers."""
     worth = net.main.value_bias[0]
     for j in range(len(net.seen)):
         worth += net.seen[j] * net.main.value[j]
@@ -149,9 +149,9 @@ def value(net):  # type: ignore[no-untyped-def]
 
 @jit
 def chance_to_win(g, p, expected, reward):  # type: ignore[no-untyped-def]
-    """A player's chance to win, from 0 to 1, as an expected sum of rewards implies it.
+    """Returns the win probability that follows from the expected sum of a player's future rewards.
 
-    Of `STARS` those already placed count too, as the lead over the others.
+    For the reward `stars`, the lead in stars that are already placed is added to the expected one.
     """
     n = int(g["num_players"])
     if reward == Reward.WIN:
@@ -168,13 +168,13 @@ def chance_to_win(g, p, expected, reward):  # type: ignore[no-untyped-def]
 
 @jit
 def has_win_probs(net):  # type: ignore[no-untyped-def]
-    """Whether the network has layers for the win probabilities."""
+    """Returns whether the network has layers for the win probabilities."""
     return net.win.rows.shape[1] > 0
 
 
 @jit
 def win_probs(net, g, observer, chances):  # type: ignore[no-untyped-def]
-    """Writes each seat's chance to win, from the observation that was encoded last, which must be that of this player."""
+    """Writes each seat's win probability, from the observation that was encoded last, which must be that of `observer`."""
     n = int(g["num_players"])
     first = net.x[: net.win_base.shape[1]]
     first[:] = net.win_base[observer]

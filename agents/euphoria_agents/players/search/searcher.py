@@ -1,4 +1,4 @@
-"""The base of the agents that search a tree: a budget, and the memory for tree and simulations."""
+"""The base class of the agents that search a tree, with their budget and the memory for tree and simulations."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from euphoria_agents.players.search.tree_search import search
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-AT_A_TIME = 0.02  # seconds in compiled code, which cannot look at the clock or be interrupted
-MOST = 2**40  # simulations
+AT_A_TIME = 0.02  # seconds of a call of compiled code, which cannot look at the clock or be interrupted
+MOST = 2**40  # the most simulations of a budget
 
 
 class Budget(NamedTuple):
@@ -34,10 +34,10 @@ class Budget(NamedTuple):
 
 
 def read_budget(text: str) -> Budget:
-    """A budget from a text such as "200" (simulations) or "0.5s" (seconds).
+    """Reads a budget from a text such as "200" (simulations) or "0.5s" (seconds).
 
     Raises:
-        ValueError: it is neither, or not positive.
+        ValueError: the text is neither, or the number is out of range.
     """
     if re.fullmatch(r"[0-9]+", text) and 0 < int(text) <= MOST:
         return Budget(int(text), math.inf)
@@ -50,9 +50,9 @@ class Searcher(Agent):
     """Plays the move that its search followed most often; a single legal move is played at once.
 
     Args:
-        plan: how to search.
-        budget: how much.
-        net: the network, where the plan asks for one.
+        plan: the settings of the search.
+        budget: the budget of a decision.
+        net: the network, if the plan uses one.
     """
 
     needs_game = True
@@ -62,7 +62,7 @@ class Searcher(Agent):
         self._plan = plan
         self._net = no_network() if net is None else net
         self._tree, self._workspace = empty_tree(), empty_workspace()
-        self._pace = 0.0  # simulations a second, as of late
+        self._pace = 0.0  # simulations per second, in the latest call
         self._stopped = False
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -81,11 +81,11 @@ class Searcher(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says what the search found, of a single legal move too; see `Agent.explain`.
+        """Returns what a search finds, even if only one move is legal; see `Agent.explain`.
 
-        The first simulation judges the position itself and follows no move, so that the visits are one less than the simulations.
-        The value of a move is the mean of what its mover got, or None if it was never followed; the chances of the seats are the
-        mean of all simulations.
+        The first simulation judges the position itself and follows no move, so there is one visit fewer than simulations.
+        The value of a move is the mean of its mover's results, or None if no simulation followed it; the win probabilities of the
+        seats are the means over all simulations.
         """
         game = _open(game)
         self._search_from(game, copy.deepcopy(rng))
@@ -105,21 +105,21 @@ class Searcher(Agent):
         self._stopped = True
 
     def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
-        """The mover's chances to win, from the mean of what it got from each move; here they are that already."""
+        """Converts the mover's mean result after each move to a win probability; here it already is one."""
         return results
 
     def _chances_of_seats(self, results: np.ndarray) -> np.ndarray:
-        """The chances of the seats, from the mean of what each got; here they only have to add up to 1."""
+        """Converts each seat's mean result to a win probability; here they only have to be made to add up to 1."""
         return shares(results)
 
     def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
-        """Searches a position with the whole budget, or until the remaining simulations cannot change the move."""
+        """Searches a position with the whole budget or, with `until_decided`, until the rest of it cannot change the move."""
         self._workspace.rows[1] = game.states[0]
         self._workspace.seats[:] = 0.0
         self._search(int(rng.integers(2**62)), until_decided)
 
     def _search(self, seed: int, until_decided: bool = False) -> None:
-        """Makes at least one simulation; how they are divided into calls does not change the tree. See `_search_from`."""
+        """Makes at least one simulation; the tree does not depend on how they are divided into calls. See `_search_from`."""
         start = before = time.perf_counter()
         begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
         begun[0], self._stopped = 0, False
@@ -132,13 +132,13 @@ class Searcher(Agent):
 
 
 def _open(game: Game | None) -> Game:
-    """The game, once it is one that can be searched."""
+    """Returns the game; raises a `ValueError` if there is none, or if it has ended."""
     if game is None or not len(game.legal_actions()):
         raise ValueError("a searching agent needs a game that has not ended")
     return game
 
 
 def shares(chances: np.ndarray) -> np.ndarray:
-    """Chances that were found one by one, made to add up to 1; equal ones if all are 0."""
+    """Returns probabilities scaled so that they add up to 1; equal ones if all are 0."""
     total = chances.sum()
     return chances / total if total > 0 else np.full(len(chances), 1 / len(chances))

@@ -18,25 +18,25 @@ from euphoria_env.engine.move_set import WORD_BITS
 from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.engine.tape import empty_tape
 
-# When nodes or edges are used up the tree grows no further; memory is taken only as far as it is used.
+# When the nodes or the edges are used up, the tree stops growing; the operating system provides only the memory that is used.
 NODES, EDGES, SEEN = 2**19, 2**22, 2**25
 DEEPEST = 200  # decisions from the root
 NODE = np.dtype(
     [
-        ("decision", np.int32),
+        ("decision", np.int32),  # what `decision` returns for it
         ("first", np.int32),  # edge with the lowest move, or -1
-        ("sibling", np.int32),
-        ("waits", np.int32),  # whether its priors are still to be found, from what lies in `Tree.seen`
-        ("first_seen", np.int32),
-        ("more_seen", np.int32),
-        ("last_seen", np.int32),
+        ("sibling", np.int32),  # another node to which the same move led, or -1
+        ("waits", np.int32),  # whether its priors must still be computed, from entries of `Tree.seen`
+        ("first_seen", np.int32),  # the first of these entries
+        ("more_seen", np.int32),  # how many of them are rows to be added
+        ("last_seen", np.int32),  # the end of these entries
     ],
     align=True,
 )
 EDGE = np.dtype(
     [
         ("prior", np.float64),  # probability; for boardspace virtual visits
-        ("value", np.float64),  # sum of what the mover got
+        ("value", np.float64),  # sum of the mover's results
         ("availability", np.int32),  # simulations in which the move was legal
         ("visits", np.int32),
         ("next", np.int32),  # edge of the same node with the next move, or -1
@@ -50,8 +50,8 @@ EDGE = np.dtype(
 class Tree(NamedTuple):
     """Nodes and moves (edges); node 0 is the root.
 
-    The network computes the priors of a node when a second simulation reaches it, which half of them never see. Until then
-    `seen`, int32, keeps the rows in which the first observation differs from that of the root (`inference.encode`).
+    The network computes the priors of a node only when a second simulation reaches the node, which half of the nodes never see.
+    Until then `seen`, int32, keeps the rows in which its observation differs from that of the root (`inference.encode`).
 
     `used`, int64 (4,), counts the nodes, edges and entries of `seen` in use, and the simulations begun.
     """
@@ -65,8 +65,8 @@ class Tree(NamedTuple):
 class Workspace(NamedTuple):
     """The arrays that a search works in.
 
-    `rows`: the game of the simulation, and the root; `path`: the edge and the mover of each move of the simulation; `seats`: the
-    sum of each seat's results over all simulations.
+    `rows`: the game of the simulation, and the root; `found`: edges of the present node; `path`: the edge and the mover of each
+    move of the simulation; `values`: its result for each seat; `seats`: the sum of these results over all simulations.
     """
 
     rows: np.ndarray
@@ -82,12 +82,12 @@ class Workspace(NamedTuple):
 
 
 def empty_tree() -> Tree:
-    """An empty tree with memory to grow."""
+    """Returns an empty tree with memory to grow."""
     return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
 
 
 def empty_workspace() -> Workspace:
-    """The arrays that a search works in."""
+    """Returns new arrays for a search to work in."""
     return Workspace(
         np.zeros(2, GAME_DTYPE),
         empty_tape(),
@@ -102,12 +102,12 @@ def empty_workspace() -> Workspace:
     )
 
 
-NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # of `Tree.used`
+NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # indices into `Tree.used`
 
 
 @jit
 def allocate(tree, what, n, room):  # type: ignore[no-untyped-def]
-    """The first of n more nodes, edges or entries of `seen`; -1 if there is no room for them."""
+    """Allocates n nodes, edges or entries of `seen`, and returns the first; returns -1 if there is no room for them."""
     first = int(tree.used[what])
     if first + n > room:
         return -1
@@ -117,7 +117,7 @@ def allocate(tree, what, n, room):  # type: ignore[no-untyped-def]
 
 @jit
 def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
-    """A node for what is being decided, beside a sibling; -1 if there is no room for it."""
+    """Adds a node for the present decision of g before `sibling`, and returns it; returns -1 if there is no room for it."""
     node = allocate(tree, NODE_COUNT, 1, len(tree.nodes))
     if node < 0:
         return -1
@@ -130,13 +130,13 @@ def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
 
 @jit
 def decision(g):  # type: ignore[no-untyped-def]
-    """The player who decides and the kind of decision, as one number."""
+    """Returns the player who must decide and the kind of decision, as one number."""
     return MAX_PLAYERS * int(g["ask"]) + int(g["player"])
 
 
 @jit
 def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
-    """The node that a move led to in this deal; a new one if it never led to this decision, -1 if there is no room for it."""
+    """Returns the node that a move led to in this deal; adds one if it never led to this decision; -1 if there is no room."""
     first = int(tree.edges[edge]["child"])
     node = first
     while node >= 0 and tree.nodes[node]["decision"] != decision(g):
@@ -163,9 +163,9 @@ def find_edges(tree, node, legal, found):  # type: ignore[no-untyped-def]
 
 @jit
 def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
-    """Gives a node those of n moves, ascending, that it does not have yet, their weights as priors; finds the edges of all.
+    """Adds edges for those of the n moves in `workspace` that a node does not have yet; writes the edges of all n to `found`.
 
-    The edges are number `new` and those after it.
+    The moves ascend, and their weights become the priors. The new edges are numbered from `new` on.
     """
     before, edge = -1, int(tree.nodes[node]["first"])
     for k in range(n):
@@ -191,7 +191,7 @@ def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
 
 @jit
 def follow_edge(tree, workspace, depth, edge):  # type: ignore[no-untyped-def]
-    """Counts a visit of an edge and writes it to the path of the simulation, with its mover; returns its move."""
+    """Counts a visit of an edge, adds the edge and its mover to the path of the simulation, and returns its move."""
     tree.edges[edge]["visits"] += 1
     workspace.path[depth, 0], workspace.path[depth, 1] = edge, workspace.rows[0]["player"]
     return int(tree.edges[edge]["move"])
@@ -207,7 +207,7 @@ def play_move(workspace, move):  # type: ignore[no-untyped-def]
 
 @jit
 def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
-    """Adds the results of a simulation to the edges on its path, for each that of its mover, and to the seats."""
+    """Adds the results of a simulation to the sums of the seats, and to each edge on its path the result of its mover."""
     for p in range(MAX_PLAYERS):
         workspace.seats[p] += workspace.values[p]
     for k in range(depth):
@@ -217,9 +217,9 @@ def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
 
 @jit
 def is_decided(tree, last):  # type: ignore[no-untyped-def]
-    """Whether a move of the root remains the most visited one after `last` simulations, the first of which follows none."""
+    """Returns whether one move of the root will surely be the most visited one after `last` simulations in all."""
     most = second = -math.inf
-    left = last - 1
+    left = last - 1  # the first simulation follows no move
     edge = int(tree.nodes[0]["first"])
     while edge >= 0:
         left -= int(tree.edges[edge]["visits"])
@@ -233,7 +233,7 @@ def is_decided(tree, last):  # type: ignore[no-untyped-def]
 
 
 def root_edges(tree: Tree) -> np.ndarray:
-    """The edges of the root, a copy, in the order of their moves."""
+    """Returns a copy of the root's edges, in the order of their moves."""
     found, edge = [], int(tree.nodes[0]["first"])
     while edge >= 0:
         found.append(edge)
@@ -242,9 +242,9 @@ def root_edges(tree: Tree) -> np.ndarray:
 
 
 def most_visited(tree: Tree) -> int:
-    """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
+    """Returns the root's move with the most visits, virtual ones included; among equals the one with the higher value.
 
-    A prior of PUCT is less than a visit, and decides only between moves followed equally often.
+    A PUCT prior is less than a visit, so it decides only between moves with equally many visits.
     """
     rows = root_edges(tree)
     return int(rows["move"][np.lexsort((-rows["value"], -(rows["visits"] + rows["prior"])))[0]])

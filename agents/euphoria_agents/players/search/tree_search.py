@@ -1,8 +1,8 @@
 """Information-set Monte-Carlo tree search, for any number of players.
 
-The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player and the kind of
-the decision. Every simulation deals again what the searching player cannot know, future dice and cards included, and walks only
-through moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
+The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player who decides and
+the kind of decision. Every simulation deals anew what the searching player cannot know, future dice and cards included, and
+follows only moves that are legal in this deal. Each edge keeps the sum of the results of its mover (max^n).
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import count_legal, list_moves
 from euphoria_env.engine.state import OVER
 
-LOOKS = 16  # simulations between two looks whether the search is decided
+LOOKS = 16  # simulations between two checks whether the search is decided
 
 
 @jit
 def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
-    """The one of n legal moves to follow: PUCT that counts the simulations in which a move was legal (ISMCTS)."""
+    """Returns which of n legal moves to follow, by PUCT that counts the simulations in which a move was legal (ISMCTS)."""
     priors = value = 0.0
     visits = 0
     for k in range(n):
@@ -71,7 +71,7 @@ def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
 
 @jit
 def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
-    """Walks from the root, whose deal lies in the first row, to a new node, judges it, and credits the moves."""
+    """Makes a simulation from the root, whose deal is in the first row, to a new node; evaluates it and backs up the results."""
     g = workspace.rows[0]
     node, depth, observed = 0, 0, False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
@@ -102,17 +102,17 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
     back_up(tree, workspace, depth)
 
 
-# The types of arguments of entry points.
+# The types of the arguments of entry points.
 TREE, WORKSPACE = typeof(empty_tree()), typeof(empty_workspace())
 NET, PLAN = typeof(inference.no_network()), typeof(SearchPlan(0, 0, 0, 0.0, 0))
 
 
 @entry(TREE, WORKSPACE, NET, PLAN, "int64 bool_ int64 int64")
 def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
-    """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
+    """Makes up to `most` simulations from the root, which is the second row, until `last` have begun; returns how many it made.
 
-    Returns the number made. Number 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number.
-    With `until_decided` the search ends as soon as the remaining simulations cannot change `most_visited`.
+    Simulation 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number. With `until_decided`
+    the search ends as soon as the remaining simulations cannot change `most_visited`.
     """
     tree, workspace, net = borrowed(tree), borrowed(workspace), borrowed(net)
     for made in range(most):
@@ -136,7 +136,7 @@ def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type
 
 @jit
 def begin_tree(tree, root, net, plan):  # type: ignore[no-untyped-def]
-    """Begins a new tree."""
+    """Begins a new tree with `root`, whose observations become the bases of the network."""
     tree.used[:BEGUN] = 0
     add_node(tree, root, -1)
     if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:
