@@ -222,8 +222,7 @@ def collect(
     }
     _pin_plan(folder, {**about, "version of code or files": whole.sources})
     finished = {part for part in parts if (folder / part.name).exists()}
-    for part, content in resume_work(parts, finished, play_part, run, progress):
-        write_whole(folder / part.name, content)
+    resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
     found = _description(folder, parts, about)
     write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
     return found

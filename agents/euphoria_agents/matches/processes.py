@@ -65,24 +65,26 @@ def resume_work(
     finished: Collection[Item],
     work: Callable[[Item], Answer],
     run: Run[Item, Answer],
+    save: Callable[[Item, Answer], None],
     progress: Callable[[int], None] | None = None,
     resumable: bool = True,
-) -> Iterator[tuple[Item, Answer]]:
-    """Does the units of work that are not finished, and yields each with its result as soon as it is ready.
+) -> None:
+    """Does the units of work that are not finished, and saves each result as soon as it is ready.
 
     Args:
         units: all units; each has a number of `games`, and its result depends on nothing but its fields.
         finished: the units whose results were saved before.
         work: returns the result of a unit.
         run: calls `work` for many units: `in_processes`, or on a cluster.
+        save: called with each unit and its result.
         progress: called with a number of games: first that of all finished units, then that of each result.
-        resumable: whether results are saved; then an interrupt gets the note that the same command continues.
+        resumable: whether saved results last; then an interrupt gets the note that the same command continues.
     """
     report = progress or (lambda games: None)
     report(sum(unit.games for unit in finished))
     try:
         for unit, result in run(work, [unit for unit in units if unit not in finished]):
-            yield unit, result
+            save(unit, result)
             report(unit.games)
     except KeyboardInterrupt as interrupt:
         if resumable:

@@ -285,10 +285,13 @@ def play_units(
         limit: see `play_unit`.
     """
     results = journal.finished(units)
-    work = partial(play_unit, records=journal.records is not None, limit=limit)
-    for unit, result in resume_work(units, set(results), work, run, progress, journal.file is not None):
+
+    def save(unit: WorkUnit, result: MatchResult) -> None:
         journal.add(unit, result)
         results[unit] = result
+
+    work = partial(play_unit, records=journal.records is not None, limit=limit)
+    resume_work(units, set(results), work, run, save, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 
