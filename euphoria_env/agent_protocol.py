@@ -160,7 +160,7 @@ def _legal_moves(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
     return moves
 
 
-def by_agent(agents: Sequence[Any], numbers: np.ndarray, games: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+def games_by_agent(agents: Sequence[Any], numbers: np.ndarray, games: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
     """Yields each agent that decides, with its games; `numbers` has, for each game, the index of its agent in `agents`."""
     (present,) = np.bincount(numbers).nonzero()
     for k in present.tolist():

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from euphoria_env import actions, events, mid_turn, position, record
+from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS
 from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
@@ -19,7 +20,6 @@ from euphoria_env.events import Event
 from euphoria_env.game_log import IS_OUTCOME, GameLog, plain_outcomes
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.prompts import prompt
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules

@@ -20,7 +20,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
-from euphoria_agents.error_text import print_everything
+from euphoria_agents.error_text import escape_unprintable
 from euphoria_agents.registry import load
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
@@ -211,7 +211,7 @@ def printable(text: str, most: int = LONGEST) -> str:
 def _serve(connection: Connection, spec: str) -> None:
     """Answers questions until the connection is closed."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    print_everything()  # before the next line, after which the output could not be reconfigured
+    escape_unprintable()  # before the next line, after which the output could not be reconfigured
     os.dup2(2, 1)  # stdout goes to stderr: it would mix with the results of the program
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=connection.close)  # else a forked child could keep the connection open

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from euphoria_agents.error_text import BAD_INPUT, full_text, one_line, print_everything
+from euphoria_agents.error_text import BAD_INPUT, escape_unprintable, full_text, one_line
 from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 
@@ -206,7 +206,7 @@ def command(main: Callable[[], None]) -> None:
     Raises:
         SystemExit: with status 2 after such an error, 130 after an interrupt.
     """
-    print_everything()
+    escape_unprintable()
     with interrupts_heeded() as interrupt:
         try:
             try:

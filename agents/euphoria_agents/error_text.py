@@ -45,7 +45,7 @@ def full_text(error: BaseException) -> str:
     return error.text if isinstance(error, WorkerError) else "".join(traceback.format_exception(error)).rstrip()
 
 
-def print_everything() -> None:
+def escape_unprintable() -> None:
     """Makes stdout and stderr print a character that they cannot encode as an escape sequence, instead of raising an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

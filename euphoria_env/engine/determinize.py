@@ -250,7 +250,7 @@ def deal_hidden_tiles(g, player):
         deal_drafted_tiles(g, player)
         return
     own = site_of_own_tile(g, player)
-    move_own_tile(g, own, 0)
+    keep_own_tile(g, own, 0)
     # Only its owner knows which tile a player put in the game, so the marks of the owners are dealt independently of the tiles.
     marks = places[g["tile"]]
     forget_marks(marks, IN_BY + player)
@@ -274,7 +274,7 @@ def deal_hidden_tiles(g, player):
         places[int(g["tile"][k])] = marks[k]
     own = site_of_own_tile(g, player)
     if own >= 0:  # not even its owner knows on which site it lies
-        move_own_tile(g, own, random_below(g["rng"], NUM_MARKETS - int(g["built"].sum())))
+        keep_own_tile(g, own, random_below(g["rng"], NUM_MARKETS - int(g["built"].sum())))
 
 
 @jit
@@ -287,7 +287,7 @@ def site_of_own_tile(g, player):
 
 
 @jit
-def move_own_tile(g, own, n):
+def keep_own_tile(g, own, n):
     """Swaps the tile of site `own`, if there is one, with that of the n-th site that is not built."""
     if own < 0:
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.agent_protocol import Player, by_agent
+from euphoria_env.agent_protocol import Player, games_by_agent
 
 
 def as_agent(opponent: Any) -> Player:
@@ -106,4 +106,4 @@ class Opponents:
         if len(self.agents) == 1:
             yield self.agents[0], games
         else:
-            yield from by_agent(self.agents, self._seated[games, seats], games)
+            yield from games_by_agent(self.agents, self._seated[games, seats], games)

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from euphoria_env import board
+from euphoria_env.decision_prompts import prompt
 from euphoria_env.json_reader import read_integer
-from euphoria_env.prompts import prompt
 from euphoria_env.words import dilemma_words, title
 from euphoria_env.words.names import called, does
 

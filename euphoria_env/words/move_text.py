@@ -25,13 +25,13 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.loop import step
 from euphoria_env.engine.retrieval import WORKER_SPACE, on_board
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.engine.tape import empty_tape
-from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
 from euphoria_env.words.consequences import Consequences, consequences
 from euphoria_env.words.names import (

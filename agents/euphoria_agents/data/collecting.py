@@ -20,7 +20,7 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
-from euphoria_env.agent_protocol import AgentGames, Generators, by_agent
+from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.observations import OBS_SIZE
@@ -141,7 +141,7 @@ class PartGames(AgentGames):
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
         games = np.flatnonzero(self._active)
-        return by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
+        return games_by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
 
     def advance(self) -> None:
         """Records the decisions, plays the moves, and records the results of the games that have ended."""
