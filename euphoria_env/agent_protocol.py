@@ -81,7 +81,7 @@ def query(
     Args:
         agent: the agent.
         observations: int8 (N, OBS_SIZE); the agent may keep and change them.
-        masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, its answers are compared with a copy.
+        masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, since a copy is kept for the check.
         rng: a generator from which only this agent draws.
         deal: returns the game of decision k, determinized for the seat that decides (R19); called only if the agent needs it.
 
@@ -149,7 +149,7 @@ def _legal_moves(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
         answer = given[0] if given.shape == (1,) else answers
         raise IllegalAnswer(agent_name(agent), answer, f"must answer with {wanted}, not {answer!r}")
     moves = given.astype(np.int64)
-    if len(moves) == 1 and 0 <= moves[0] < NUM_ACTIONS and masks[0, moves[0]]:  # one legal move needs no arrays, for speed
+    if len(moves) == 1 and 0 <= moves[0] < NUM_ACTIONS and masks[0, moves[0]]:  # a single answer needs no arrays, for speed
         return moves
     known = (given >= 0) & (given < NUM_ACTIONS)
     legal = known & (masks[np.arange(len(moves)), np.where(known, moves, 0)] != 0)

@@ -324,7 +324,7 @@ def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
-    """Refuses `rows`, an array of one row for game i, if this game is impossible or has other rules."""
+    """Raises a `ValueError` if `rows`, an array of one row for game i, is impossible or has other rules."""
     try:
         game = Game.from_rows(rows)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Events: the engine's log of what happened in a game (docs/events.md).
 
-`Game.events` has them all, `Game.events_for` what one player may know of them (R19). From the public part of a
-position and the public events after it, the public part of every later position follows (`tests/tools/following.py`).
+`Game.events` has them all, `Game.events_for` what one player may know of them (R19). The public part of a position
+and the public events after it determine the public part of every later position (`tests/tools/following.py`).
 """
 
 from __future__ import annotations

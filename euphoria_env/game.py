@@ -280,7 +280,7 @@ class Game:
         The kinds are dice, artifacts, recruits, markets, dilemmas and lots.
 
         Raises:
-            ValueError: a kind is unknown, a value is impossible, or a player holds a card; nothing is loaded.
+            ValueError: a kind is unknown, a value is impossible, or a player already holds a loaded card; nothing is loaded.
         """
         self._log.load(self._row, outcomes)
         self._loads.append((len(self._moves), plain_outcomes(outcomes)))

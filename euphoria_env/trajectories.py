@@ -146,7 +146,7 @@ def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
 
 
 def _check_following(following: np.ndarray) -> None:
-    """Refuses decisions that are not followed by later ones."""
+    """Raises a `ValueError` if a decision is followed by one that is not later or does not exist."""
     n = len(following)
     if not ((following == OPEN) | (following == ENDED) | ((following > np.arange(n)) & (following < n))).all():
         raise ValueError(f"following: a decision follows an earlier one, itself, or none of these {n}")

@@ -78,8 +78,8 @@ class Agent(ABC):
     ) -> Explanation:
         """Explains a decision to people; by default it says nothing about any move.
 
-        Arguments and errors are those of `act`, but `rng` is not advanced, so that a call of `act` afterwards follows this
-        explanation. An agent that needs no game may get one too; without a game the win probabilities of the seats are unknown.
+        Arguments and errors are those of `act`, but `rng` is not advanced, so that a call of `act` afterwards makes the explained
+        choice. An agent that needs no game may get one too; without a game the win probabilities of the seats are unknown.
         """
         return explanation(np.flatnonzero(mask))
 

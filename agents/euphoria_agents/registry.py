@@ -99,7 +99,7 @@ def is_builtin(spec: str) -> bool:
 
 
 def check_allowed(spec: str, allowed: Collection[str]) -> None:
-    """Refuses the specs that `load_untrusted` does not load, by a `ValueError`."""
+    """Raises a `ValueError` for a spec that `load_untrusted` does not load."""
     if spec not in allowed and not (is_builtin(spec) and not _path_in(spec)):
         raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
 

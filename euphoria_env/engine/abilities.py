@@ -1,4 +1,4 @@
-"""Recruits: lets their abilities act if trigger, condition and price allow it (R13, R4.11); `cards.recruits` has the rows."""
+"""Recruits: lets their abilities act if trigger, condition and price allow it (R13, R4.11); `cards.recruits` lists them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def may_act(g, p, row):
 
 @jit
 def start_ability(g, p, row):
-    """Pushes the effects of an ability, then the hand limit, unless the ability is part of what triggered it (R5.6)."""
+    """Pushes the effects of an ability; the hand limit follows them unless the ability interrupts another event (R5.6)."""
     if recruits.ROW_TRIGGER[row] != Trigger.STAR:
         push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, recruits.ROW_PROGRAM, row, p)
@@ -163,7 +163,7 @@ def holds(g, p, when):
 
 @jit
 def compares(g, p, when):
-    """Returns whether a condition on the other workers there holds: same face, alone, highest or lowest (R13.3)."""
+    """Returns whether the placed worker, in its area or site, is alone, highest, lowest or of another's face (R13.3)."""
     mine = int(g["placed_face"])
     lowest, highest, same, others = 7, 0, 0, -1  # -1, since the loop counts the placed worker too
     space = int(g["space"])

@@ -66,7 +66,7 @@ def hidden_revealed(g, p, revealed):
 
 @jit
 def activate_revealed(g, tape, p):
-    """Makes the hidden recruits of factions that this placement revealed active, in turn order (R4.9, R16.1)."""
+    """Activates, in turn order, the hidden recruits of the factions that this placement revealed (R4.9, R16.1)."""
     revealed = revealed_factions(g)
     if revealed == g["revealed"]:
         return

@@ -93,7 +93,7 @@ def _imports(file: Path, tree: ast.Module) -> set[Path]:
         first, *rest = name.split(".")
         folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or len(here) == 1 else None
         if folder is not None:
-            module = folder.joinpath(first, *rest)  # the last name may be an object in the module above it
+            module = folder.joinpath(first, *rest)  # the last name may not be a module but an object in one
             places = [place for path in (module, module.parent) for place in (path.with_suffix(".py"), path / "__init__.py")]
             found |= {*list(filter(Path.is_file, places))[:1]}
     return found
@@ -162,7 +162,7 @@ def locked(path: Path) -> Iterator[None]:
 def cache_directory() -> Path | None:
     """Returns the folder of the cache: $NUMBA_CACHE_DIR, else one in the package, else one in the user's cache.
 
-    The last two are used if this user can write to them, and nobody else; None if there is no such folder.
+    The last two are used only if this user, and nobody else, can write to them; None if there is no such folder.
     """
     if numba.config.CACHE_DIR:
         with contextlib.suppress(OSError):
@@ -177,7 +177,7 @@ def cache_directory() -> Path | None:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Returns whether this user can write to a folder, which is made if it is missing, and nobody else can."""
+    """Returns whether this user, and nobody else, can write to a folder; makes the folder if it is missing."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

@@ -133,7 +133,7 @@ def nth_card(counts, n):
 def draw_card(g, tape, places, kind):
     """Draws a recruit or a tile from its deck, and returns its number; -1 if the deck is empty.
 
-    A loaded card that is out of the game changes places with the first one of the deck.
+    A loaded card that is out of the game changes places with the first card of the deck.
     """
     deck = 0
     for card in range(len(places)):

@@ -22,7 +22,7 @@ _PLENTY = 99
 
 @jit
 def cost_of(g, p, space, bumping):
-    """Returns the cost of a space: units a, set a, units b, set b. `bumping`: another player's worker is bumped (Matthew)."""
+    """Returns (units_a, set_a, units_b, set_b), the cost of a space; `bumping`: whether another player is bumped (Matthew)."""
     if board.FIRST_MARKET <= space < board.FIRST_MARKET + board.NUM_MARKETS:
         row = TILE_COST[int(g["tile"][space - board.FIRST_MARKET])]
     else:

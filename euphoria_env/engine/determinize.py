@@ -121,7 +121,7 @@ def shown_cards(g, p, kind):
 
 @jit
 def choose_future(g, player):
-    """Chooses the two cards of which Bradley's owner, if not the observer, must discard one; returns False if they are equal."""
+    """Chooses the two cards drawn with Bradley, if another player must discard one (R5.7); returns False if they are equal."""
     p = int(g["player"])
     if g["ask"] != Decision.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
@@ -206,7 +206,7 @@ def deal_recruits(g, player):
     unknown = unknown_cards(places, player)
     forget_places(places, unknown)
     concealed = 0
-    revealed = int(g["revealed"]) if g["status"] < OVER else 0  # a game can end before they become active (R4.7, R4.9)
+    revealed = int(g["revealed"]) if g["status"] < OVER else 0  # at the end, their recruits may still be hidden (R4.7, R4.9)
     for card in range(NUM_RECRUITS):
         concealed |= (1 - ((revealed >> int(FACTION_OF[card])) & 1)) << card
     for q in range(n):
@@ -251,7 +251,7 @@ def deal_hidden_tiles(g, player):
         return
     own = site_of_own_tile(g, player)
     keep_own_tile(g, own, 0)
-    # Only its owner knows which tile a player put in the game, so the marks of the owners are dealt independently of the tiles.
+    # Only the player who put a tile in the game knows which it is, so the owners' marks are dealt independently of the tiles.
     marks = places[g["tile"]]
     forget_marks(marks, IN_BY + player)
     for k in range(NUM_MARKETS):

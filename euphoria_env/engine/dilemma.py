@@ -1,4 +1,4 @@
-"""The ethical dilemma: for an artifact of its type or any two, a star or a recruit (R14)."""
+"""The ethical dilemma: a player pays an artifact of its type, or any two, for a star or a recruit (R14)."""
 
 from __future__ import annotations
 

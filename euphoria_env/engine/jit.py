@@ -39,7 +39,7 @@ def _accepted(kind: Any) -> list[Any]:
 
 
 def _widened(kind: Any) -> Any:
-    """int64 for every integer and every member of an IntEnum, so that a function is not compiled for each of these types."""
+    """Returns int64 for all integer and IntEnum types, so that a function is compiled once for all of them."""
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
 

@@ -21,7 +21,7 @@ from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 from euphoria_env.event_kinds import EventKind
 
-# For each verb of a series, the action id of item 0; `DISCARD` has no ids for the items before the artifacts.
+# For each verb of a series, the action id of item 0, or for `DISCARD`, whose ids begin with the artifacts, what it would be.
 _SERIES = {
     Verb.PAY: actions.PAY,
     Verb.GAIN: actions.GAIN,
@@ -214,7 +214,7 @@ def answer(g, tape, action):
 
 @jit
 def finish_series(g, tape, p):
-    """Carries out a complete series of gains, losses or discards; the operation that asked for a payment takes it."""
+    """Carries out a complete series of gains, losses or discards; a payment is left to the operation that asked for it."""
     verb = int(g["verb"])
     if verb == Verb.GAIN or verb == Verb.MINE:
         gain_chosen(g, tape, p)

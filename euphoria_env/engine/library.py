@@ -223,7 +223,7 @@ def _closure(group: Iterable[Any]) -> set[str]:
 
 
 def add_function(fndesc: Any, module: Any) -> None:
-    """Adds a function that was compiled to an LLVM module."""
+    """Stores a compiled function: its LLVM module as bitcode, and the symbols of the functions that it calls."""
     _hide(module, {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name})
     calls = [function.name for function in module.functions if function.is_declaration and function.name.startswith("_ZN")]
     _functions[fndesc.llvm_func_name] = Code(module.as_bitcode(), calls)

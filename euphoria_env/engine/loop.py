@@ -179,7 +179,7 @@ def advance(g, tape):
 
 @entry(ROWS, "int64 int64 int64 int64", TAPE)
 def new_game(games, i, a, b, c, tape):
-    """Sets up game i, whose rules are in its row (zero otherwise); its generator is seeded from three integers."""
+    """Sets up game i, whose row holds its rules and is zero otherwise, and seeds its generator from three integers."""
     g, tape = games[i], pointer_to(tape, 0)
     seed_rng(g["rng"], a, b, c)
     begin_setup(g, tape)

@@ -1,4 +1,4 @@
-"""The legal moves of a decision as a bit set: first a word for each face f, in which bit SPACE stands for `place f SPACE`."""
+"""The legal moves of a decision: a bit set by action id, in words of NUM_SPACES bits; word f - 1 has all `place f SPACE`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_legal(words, action):
 
 @jit
 def only_legal(words):
-    """Returns the only legal action, or -1 if there are several."""
+    """Returns the only legal action, or -1 if there are several or none."""
     found = -1
     for w in range(LEGAL_WORDS):
         word = words[w]

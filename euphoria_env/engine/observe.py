@@ -87,7 +87,7 @@ def fill_player(g, p, out):
     out[_IN_PLAYER.used_geek] = used & 1
     out[_IN_PLAYER.used_gambler] = used >> 1
     starred = int(g["starred"])
-    for k in range(board.MAX_RECRUITS):  # there is no branch, for speed: `present` overwrites what a hidden recruit wrote
+    for k in range(board.MAX_RECRUITS):  # without a branch, for speed: hidden recruits write to `present`, which is set after
         card = int(g["recruits"][p, k])
         out[_IN_PLAYER.recruits + card if k < active else _IN_PLAYER.present] = k + 1
         out[_IN_PLAYER.recruit_stars + k] = (starred >> card) & 1 if k < active else 0

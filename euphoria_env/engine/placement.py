@@ -185,7 +185,7 @@ def push_gain(g, p):
 
 @jit
 def close(g, tape, p):
-    """Ends a placement: the end check, hand limits, re-rolls due, recruits revealed (R4.7 to R4.9)."""
+    """Ends a placement: checks for the end, then starts hand limits, re-rolls and activations that are due (R4.7 to R4.9)."""
     end_check(g, tape)
     if g["status"] != PLAYING:
         return

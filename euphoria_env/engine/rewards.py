@@ -23,7 +23,7 @@ class RewardRow(NamedTuple):
 
     Attributes:
         meaning: what is paid, and when.
-        paid_when_truncated: whether a game that is cut off pays like any other, so that its last value need not be estimated.
+        paid_when_truncated: whether a truncated game pays like any other, so that learners need not bootstrap at its end.
     """
 
     meaning: str

@@ -183,7 +183,7 @@ def deal_tiles(g, tape, p):
 def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
-    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # first in any case: the order must not reveal which tile was dealt first
+    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # first, or the order would show which tile was dealt first
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
@@ -210,7 +210,7 @@ def lay_drafted_tile(g, tape, laid):
 
 @jit
 def lay_tiles(g, tape):
-    """Lays the tiles of the six sites in order, rolls two workers each, and finds who starts (R2.3, R2.6)."""
+    """Lays the tiles of the six sites in order, rolls two workers for each player, and finds who starts (R2.3, R2.6)."""
     laid = 0
     for k in range(NUM_MARKETS):
         if g["market_draft"]:

@@ -85,7 +85,7 @@ class OperationRow(NamedTuple):
     Attributes:
         a, b: the range of each argument.
         answers: the decisions whose answer it takes; it lies on top of the stack while the player is asked.
-        rounds: how often it goes around the table; its player is then the number of turns so far. 0: its player is a seat.
+        rounds: how often it goes around the table; its player field then counts the turns so far. 0: the field is a seat.
     """
 
     a: Range = (0, 0)

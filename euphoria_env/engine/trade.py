@@ -38,7 +38,7 @@ def allow_offers(g, words, p):
 
 @jit
 def begin_offer(g, tape, p):
-    """Begins the offer that was chosen; it counts, whatever becomes of it (R15.1, R15.2)."""
+    """Begins the offer that was chosen; it counts towards the limit, whatever becomes of it (R15.1, R15.2)."""
     g["offers"] += 1
     g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
     g["last"] = 0

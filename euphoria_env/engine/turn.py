@@ -139,7 +139,7 @@ def chase(g, p):
 
 @jit
 def further_answered(g, tape, p, face, left):
-    """Places a further worker or begins an offer (R15.2); `left` is 0 for Chase's worker, which is not one of them."""
+    """Places a further worker or begins an offer (R15.2); `left` is 0 for Chase's worker, which is not a further one."""
     action = int(g["answer"])
     if action < END:
         if left:

@@ -1,4 +1,4 @@
-"""The PettingZoo AEC environment `euphoria_v0`: one step is one asked decision."""
+"""The PettingZoo AEC environment `euphoria_v0`: a step plays one decision."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class raw_env(OneGame, AECEnv):
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
         reward: a reward in the table of docs/environment.md.
         render_size: width and height of "rgb_array" in pixels.
-        mask: "observation", or "info": the mask is in `infos` alone, and without events an observation is an array.
+        mask: "observation", or "info": only `infos` has the mask, and without events an observation is a plain array.
         mask_dtype: the dtype of masks: "int8", or "bool" for libraries that need it.
         events: K, the number of the last events in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
@@ -139,7 +139,7 @@ class raw_env(OneGame, AECEnv):
         self._cumulative_rewards = self._no_rewards.copy()
         self.terminations = dict.fromkeys(self.agents, self._status == OVER)
         self.truncations = dict.fromkeys(self.agents, self._status == TRUNCATED)
-        self._skip_agent_selection = None  # PettingZoo's memory of dead steps, of which some may not have been taken
+        self._skip_agent_selection = None  # PettingZoo's note of whom to select after dead steps; some may be left over
         self._select()
 
     def _select(self) -> None:

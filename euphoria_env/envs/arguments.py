@@ -114,7 +114,7 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
         given: the position.
         rules, seed: those of the environment.
         key: the name of the position in errors.
-        again: whether `seed` replaces the seed of the position, too.
+        again: whether `seed` also replaces a seed or generator that the position has.
 
     Raises:
         ValueError: the position is impossible, or has other rules.

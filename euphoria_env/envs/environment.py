@@ -28,7 +28,7 @@ _INT8 = np.dtype(np.int8)
 
 
 def observation_box() -> spaces.Box:
-    """Returns the space of a flat observation: int8, (OBS_SIZE,), every field up to its highest value."""
+    """Returns the space of a flat observation: int8, (OBS_SIZE,), from 0 to the highest value of each field."""
     high = np.concatenate([np.full(field.size, field.high, np.int8) for field in FIELDS])
     return spaces.Box(np.zeros(OBS_SIZE, np.int8), high, dtype=np.int8)
 
@@ -105,7 +105,7 @@ class Environment:
         return spaces.Dict(parts) if len(parts) > 1 else parts["observation"]
 
     def _observed(self, observation: np.ndarray, mask: np.ndarray | None, events: np.ndarray) -> Any:
-        """Returns the observation, or a dict of it with the mask, unless that is None, and with the events, if there are any."""
+        """Returns the observation alone, or a dict of it with the mask (unless None) and the events (if they are recorded)."""
         parts = {"observation": observation}
         if mask is not None:
             parts["action_mask"] = mask

@@ -32,8 +32,8 @@ class EuphoriaVecEnv(VecEnv):
 
     The info of a game that ended has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
     `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `winner` and `is_success`.
-    If `TimeLimit.truncated` is true, an algorithm adds the value of the last observation. It is always False with a reward that
-    pays for truncated games (`rank`), since nothing is paid after them.
+    If `TimeLimit.truncated` is true, an algorithm bootstraps from the last observation. It is always False with a reward that
+    pays for truncated games (`rank`), since everything has then been paid.
 
     `set_options({"position": ...})`, or a list of them, applies to the next `reset`.
 

@@ -32,7 +32,7 @@ from euphoria_env.game import Game, IllegalMove
 class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     """Euphoria for one learner. A step plays one decision of the learner and all that happens until the learner's next one.
 
-    The learner is credited with all of it, and loses when another player ends the game.
+    The reward is the learner's sum over all of it, including the final reward when another player's move ends the game.
 
     Args:
         opponents: an object with `act` as in `euphoria_agents.Agent`, or a spec for `euphoria_agents.load`; one for all other

@@ -22,7 +22,7 @@ from euphoria_env.rules import Rules
 
 
 class SingleAgentGames(AgentGames):
-    """N games with one learner each. A step plays a decision of every learner, and of the opponents until their next ones.
+    """N games with one learner each. A step plays a decision of every learner, and the opponents' moves up to its next one.
 
     The opponents are queried in batches, round after round, until each game waits for its learner. A finished game restarts in
     the same step. A game that ends before its learner was asked is not counted.

@@ -20,8 +20,8 @@ from euphoria_env.envs.single_agent_games import SingleAgentGames
 class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
     """Many games of `EuphoriaEnv`, without a Python object for each.
 
-    A step plays one decision of the learner in every game and all that happens until the learners' next ones. The learners are
-    credited with all of it, and lose when another player ends the game.
+    A step plays one decision of the learner in every game and all that happens until the learners' next ones. The rewards are
+    the learners' sums over all of it, including the final reward when another player's move ends a game.
 
     Args:
         num_envs: the number of games, N.
@@ -92,7 +92,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         """Restarts games; equal seeds give equal games for the same number of them.
 
         Args:
-            seed: one for all games, or a list of N, one for the first deal of each game; all else depends on all N.
+            seed: one for all games, or a list of N; each sets the first deal of its game, and all else depends on all N.
             options: `position` is the start of all games (docs/positions.md), or a list of N, `None` for the setup; games that
                 restart later are normal ones. `reset_mask`, (N,) bool, chooses games; by default all restart.
 
