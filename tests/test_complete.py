@@ -5,10 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -28,7 +25,6 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Price, When
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine import observe
 from euphoria_env.engine.rewards import Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
@@ -162,44 +158,6 @@ def test_only_parameters_are_borrowed() -> None:
     assert {name: wrong for name, tree in ENGINE.items() if (wrong := borrowed_wrongly(tree))} == {}
 
 
-WRONG = """
-import numpy as np
-from euphoria_env import Game
-from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine import abilities, legal_moves, effects, retrieval, rewards, loop, state
-from euphoria_env.engine.tape import empty_tape
-
-rows = Game(seed=1).states.copy()
-g, tape, room = rows[0], empty_tape(), np.zeros(6, np.float32)
-calls = {
-    "condition": lambda: abilities.holds(g, 0, 99),
-    "comparison": lambda: abilities.compares(g, 0, 99),
-    "affordable price": lambda: abilities.affords(g, 0, 99),
-    "price": lambda: abilities.pay_price(g, tape, 0, 99),
-    "effect": lambda: effects.apply_effect(g, tape, 99, 0, 0, 0),
-    "operation": lambda: loop.carry_out(g, tape, 99, 0, 0, 0),
-    "reward": lambda: rewards.fill_rewards(g, 99, room, room),
-    "decision": lambda: (state.ask_for(g, 99, 0), legal_moves.find_legal(g)),
-    "verb": lambda: (state.ask_series(g, 0, 99, 0, 0, 0, 0), legal_moves.finish_series(g, tape, 0)),
-    "payment": lambda: (g.__setitem__("payment", 99), retrieval.retrieve_paid(g, tape, 0)),
-}
-for name, call in calls.items():
-    try:
-        call()
-    except ValueError as error:
-        assert "no such" in str(error), error
-    else:
-        raise SystemExit(f"a wrong {name} is quietly something else")
-print(len(calls), "refused")
-"""
-
-
-def test_a_wrong_value_is_an_error_in_plain_python() -> None:
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, "-c", WRONG], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.stdout == "10 refused\n", done.stdout + done.stderr
-
-
 def test_a_wrong_value_is_an_error_compiled() -> None:
     from euphoria_env.engine import batch_kernels, loop
     from euphoria_env.engine.tape import empty_tape
@@ -246,15 +204,6 @@ def test_every_field_of_the_observation_is_written() -> None:
                     del unseen[name]
             game.play((prefer if number % 2 else random_move)(game, rng))
     assert unseen.keys() == UNREACHED, f"never written in {len(games)} games: {', '.join(unseen.keys() - UNREACHED)}"
-
-
-def test_what_games_do_not_reach_is_written() -> None:
-    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4, 4]}]})
-    game.play("place 4 generator")
-    rows, seen = game.states.copy(), np.zeros(observations.OBS_SIZE, np.int8)
-    rows["new_worker"] = 1
-    observe.write_observation(rows, 0, 0, seen)
-    assert seen[observations.start_of("new_worker")] == 1 > game.observation(0)[observations.start_of("new_worker")]
 
 
 # ----------------------------------------------------------------------------------------------------------------- options

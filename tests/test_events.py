@@ -19,7 +19,6 @@ from euphoria_env import Batch, Game, Rules, env, events, words
 from euphoria_env.engine import tape
 from euphoria_env.event_kinds import KIND_ROWS, MOST_EVENTS
 from euphoria_env.events import KINDS, Event, EventKind
-from tests.tools import oracle
 from tests.tools.playing import all_rules, prefer
 from tests.tools.positions import any_position
 
@@ -214,58 +213,7 @@ def test_a_player_knows_their_own_cards() -> None:
             game.events_for(wrong)  # type: ignore[arg-type]
 
 
-# --------------------------------------------------------------------------------------------------------- public and follow
-
-
-def test_events_of_a_refused_move_are_gone() -> None:
-    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4], "goods": {"energy": 1}}]})
-    game.play("place 4 euphorian_tunnel")
-    before = game.events
-    game.load(artifacts=["bat"])
-    game.load(artifacts=["bat"] * 6)
-    d = game.to_dict()
-    assert game.clone().events == before == game.events
-    game.play("gain artifact")
-    assert d != game.to_dict() and game.events[: len(before)] == before
-
-
 # ------------------------------------------------------------------------------------------------------------ observations
-
-
-def as_seen(game: Game, player: int, k: int) -> list[list[int]]:
-    """The last k events of a game as `events=k` shows them."""
-    return oracle.last_events(game.events, player, game.rules.num_players, k)
-
-
-@pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 16), (6, 200)])
-def test_a_batch_shows_the_last_events(n: int, k: int) -> None:
-    """The same as games that play the same moves, also where games end and restart."""
-    rules, rng = Rules(num_players=n, stars_to_win=1, trading=True), np.random.default_rng(1)
-    batch = Batch(4, rules, seed=1, events=k)
-    assert batch.events.shape == (4, k, events.EVENT_SIZE) and batch.events.dtype == np.int8
-    games, ended, shown = [None] * 4, 0, 0
-    for step in range(600):
-        moves = batch.sample(rng)
-        for game, move in zip(games, moves.tolist(), strict=True):
-            if game is not None:
-                game.play(move)
-        old = batch.events.copy()
-        batch.step(moves)
-        for i, game in enumerate(games):
-            if batch.terminated[i]:
-                if game is not None:
-                    for player in range(n):
-                        seen = batch.seen_at_end(np.full(len(batch.ended), player))[1][batch.ended == i][0]
-                        assert seen[-3:].tolist() == as_seen(game, player, 3)
-                    ended += 1
-                assert not np.array_equal(old[i], batch.events[i]) and batch.events[i, -1, 0] < EventKind.TURN
-                games[i] = batch.game(i)
-            elif game is not None and step % 7 == 0:
-                whole = len(game.events)
-                expected = as_seen(game, int(batch.player[i]), k)[-whole:] if whole else []
-                assert batch.events[i].tolist()[-whole or k :] == expected
-                shown += 1
-    assert ended and shown > 100
 
 
 def test_events_are_the_same_for_any_threads_and_go_on_after_a_restart() -> None:
@@ -351,18 +299,3 @@ def test_vectors_show_the_learners_their_events(mode: AutoresetMode) -> None:
         if mode is AutoresetMode.DISABLED and (terminated | truncated).any():
             observations, infos = many.reset(options={"reset_mask": terminated | truncated})
     assert ended > 3
-
-
-def test_sb3_takes_events() -> None:
-    sb3 = pytest.importorskip("euphoria_env.envs.sb3")
-    games = sb3.EuphoriaVecEnv(3, "random", num_players=2, events=4, stars_to_win=1, seed=1)
-    observations = games.reset()
-    assert observations["events"].shape == (3, 4, events.EVENT_SIZE)
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in games.action_masks()])
-        _, _, dones, infos = games.step(moves)
-        if dones.any():
-            break
-    last = infos[int(dones.argmax())]["terminal_observation"]
-    assert KINDS[last["events"][-1, 0]] == "rank"
