@@ -12,7 +12,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
-from euphoria_env import Rules, actions, env, raw_env
+from euphoria_env import Rules, env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
 from tests.tools.playing import all_rules
 
@@ -52,18 +52,6 @@ def test_equal_seeds(make, n: int) -> None:
 def test_rendering(make, capsys: pytest.CaptureFixture[str]) -> None:
     render_test(lambda render_mode: make(num_players=3, max_turns=12, render_mode=render_mode))
     capsys.readouterr()
-
-
-def test_metadata() -> None:
-    assert raw_env.metadata["name"] == "euphoria_v0"
-    assert raw_env.metadata["is_parallelizable"] is False
-    environment = env(num_players=3)
-    assert environment.metadata["name"] == "euphoria_v0"
-    assert environment.possible_agents == ["player_0", "player_1", "player_2"]
-    for agent in environment.possible_agents:
-        assert environment.action_space(agent) is environment.action_space(agent)
-        assert environment.observation_space(agent) is environment.observation_space(agent)
-        assert environment.action_space(agent).n == actions.NUM_ACTIONS
 
 
 @REWARDS

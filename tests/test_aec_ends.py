@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test
 from pettingzoo.utils import wrappers
 
 from euphoria_env import Game, Rules, actions, env, raw_env
@@ -103,19 +102,6 @@ def test_nobody_has_a_mask_once_a_game_has_ended(make: Any, end: Any, arguments:
     assert not any(mask.any() for mask in masks(game))
 
 
-@pytest.mark.parametrize("make", [env, terminating])
-def test_after_an_illegal_action_the_usual_loop_shows_no_legal_move(make: Any) -> None:
-    game = make(num_players=2)
-    game.reset(seed=4)
-    culprit, rewards = game.agent_selection, {}
-    game.step(ILLEGAL)
-    for agent in game.agent_iter():
-        observation, rewards[agent], terminated, _, info = game.last()
-        assert terminated and not observation["action_mask"].any() and not info["action_mask"].any()
-        game.step(None)
-    assert rewards == {agent: -1 if agent == culprit else 0 for agent in game.possible_agents} and not game.agents
-
-
 @pytest.mark.parametrize("end", [by_illegal_action, by_truncation, by_the_position])
 def test_a_reset_leaves_nothing_of_the_game_before(end: Any) -> None:
     """Also in the middle of the steps of the dead; the new game is that of an environment without a past."""
@@ -137,23 +123,6 @@ def test_a_reset_leaves_nothing_of_the_game_before(end: Any) -> None:
         used.step(move)
         fresh.step(move)
     assert used.agent_selection == fresh.agent_selection and not used.agents
-
-
-def test_pettingzoos_own_test_with_illegal_actions() -> None:
-    """It steps on through games that an action with a wrong mask has ended."""
-
-    class Careless(wrappers.BaseWrapper):
-        """Plays every 20th time what is not legal."""
-
-        count = 0
-
-        def step(self, action: Any) -> None:
-            self.count += 1
-            dead = self.terminations[self.agent_selection] or self.truncations[self.agent_selection]
-            super().step(action if dead or self.count % 20 else ILLEGAL)
-
-    api_test(Careless(env(num_players=3, max_turns=12)), num_cycles=300)
-    api_test(Careless(terminating(num_players=3, max_turns=12)), num_cycles=300)
 
 
 # ------------------------------------------------------------------------------------------------- what was given away

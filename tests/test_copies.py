@@ -16,7 +16,6 @@ from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.trajectories import Trajectories
-from tests.tools.playing import SHOWN, everything
 
 Copied = Callable[[Any], Any]
 WAYS: dict[str, Copied] = {
@@ -28,31 +27,6 @@ SHORT = Rules(num_players=3, max_turns=6)
 @pytest.fixture(params=WAYS)
 def copied(request: pytest.FixtureRequest) -> Copied:
     return WAYS[request.param]
-
-
-@pytest.mark.parametrize(("n", "threads", "events"), [(1, 1, 0), (3, 1, 4), (520, 2, 2)])
-def test_batches(copied: Copied, n: int, threads: int, events: int) -> None:
-    batch, rng = Batch(n, SHORT, seed=1, threads=threads, events=events), np.random.default_rng(0)
-    while not (batch.terminated | batch.truncated).any():
-        batch.step(batch.sample(rng))
-    twin, before = copied(batch), everything(batch)
-    assert everything(twin) == before and twin.threads == batch.threads
-    for name in SHOWN:
-        array = getattr(twin, name)
-        assert (array.ctypes.data % 64 == 0 or not array.size) and array.flags.writeable
-        assert not np.shares_memory(array, getattr(batch, name))
-    arrays = {name: getattr(twin, name) for name in SHOWN}
-    moves = []
-    for k in range(30):
-        moves.append(twin.sample(np.random.default_rng(k)))
-        twin.step(moves[-1])
-    assert everything(batch) == before
-    for move in moves:
-        batch.step(move)
-    assert everything(batch) == everything(twin) and all(getattr(twin, name) is arrays[name] for name in SHOWN)
-    for one in (batch, twin):
-        one.restart([0])
-    assert everything(batch) == everything(twin)
 
 
 def test_games(copied: Copied) -> None:

@@ -6,8 +6,6 @@ import os
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from euphoria_env import Game, Rules
 from tests.referee import Referee, tracks
@@ -20,7 +18,7 @@ from tests.tools.differential import (
     play_chunks,
     play_game,
 )
-from tests.tools.positions import any_position, positions
+from tests.tools.positions import any_position
 from tests.tools.scenario_runner import read_text, run
 
 SEED = 2024
@@ -37,23 +35,6 @@ def test_the_engine_and_the_referee_agree(decisions: int):
     asked = {f"use {recruit}" for recruit in RECRUITS} - NEVER_LEGAL
     assert len(asked) == 26 and asked <= {*whole.moves}, "some recruits were never used"
     assert not {*whole.moves} & NEVER_LEGAL
-
-
-@settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-)
-@given(position=positions(), seed=st.integers(0, 2**32 - 1), data=st.data())
-def test_they_agree_from_any_position(position, seed, data):
-    pair = Pair({"given": {**position, "seed": seed}})
-    for _ in range(data.draw(st.integers(0, 15), label="moves")):
-        legal = pair.compare()
-        if not legal:
-            break
-        pair.play(data.draw(st.sampled_from(legal), label="move"))
-    pair.compare()
 
 
 def test_random_positions_are_valid_and_read_as_they_are():
@@ -126,43 +107,6 @@ def test_the_cards_in_the_game_are_kept_in_their_order():
     for position in (Game(Rules(**rules), seed=1).to_dict(), Referee.new(rules, seed=1).to_dict()):
         assert (position["rules"]["recruits"], position["rules"]["markets"]) == (POOL, SIX)
     assert Rules(recruits=list(RECRUITS), markets=tuple(TILES)) == Rules()
-
-
-@pytest.mark.parametrize("players", [2, 4, 6])
-def test_nothing_comes_from_outside_the_smallest_pools(players):
-    """Whole games, with dilemmas and drafts; both draw the same."""
-    for seed in range(3):
-        rng = random.Random(f"{players}/{seed}")
-        recruits, tiles = rng.sample(list(RECRUITS), 6 * players), rng.sample(list(TILES), 6 + players)
-        drafts = {"market_draft": True, "recruit_draft": seed == 1}
-        pair = Pair({"new": {"rules": {"num_players": players, "recruits": recruits, "markets": tiles, **drafts}, "seed": seed}})
-        for _ in range(60 * players):
-            legal = pair.compare()
-            if not legal:
-                break
-            pair.play(rng.choice([move for move in legal if "dilemma recruit" in move] or legal))
-        drawn = {kind: {name for of, name in pair.engine.outcomes if of == kind} for kind in ("recruits", "markets")}
-        assert drawn["recruits"] <= {*recruits} and drawn["markets"] <= {*tiles}
-
-
-def test_the_deck_of_the_smallest_pool_runs_out():
-    """R17.6: after the deals two recruits a player are left; a third dilemma would find none."""
-    position = {
-        "rules": {"num_players": 2, "recruits": POOL},
-        "players": [
-            {"workers": [1], "artifacts": {"bat": 1}, "dilemma": {"artifact": "bat"}},
-            {"workers": [1], "artifacts": {"box": 1}, "dilemma": {"artifact": "box"}},
-        ],
-        "recruits_out": dict.fromkeys(POOL[:8]),
-    }
-    for game in (Game.from_dict({**position, "seed": 1}), Referee.from_dict(position, seed=1)):
-        seen = []
-        for _ in range(2):
-            game.play("dilemma recruit")
-            seen += game.legal()
-            game.play(seen[-1])
-        assert sorted(seen) == sorted(f"choose {name}" for name in POOL[8:])
-        assert len(game.to_dict()["recruits_out"]) == 10
 
 
 @pytest.mark.parametrize("tiles", [None, list(TILES)[:8]], ids=["all-tiles", "smallest-pool"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -13,11 +12,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
-from euphoria_env import Batch, Game, Rules, env, events, words
-from euphoria_env.engine import tape
-from euphoria_env.event_kinds import KIND_ROWS, MOST_EVENTS
+from euphoria_env import Game, events, words
+from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import KINDS, Event, EventKind
 from tests.tools.playing import all_rules, prefer
 from tests.tools.positions import any_position
@@ -44,15 +41,6 @@ def test_the_engine_logs_every_kind() -> None:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "EventKind"
     }
     assert {kind.name for kind in EventKind} - noted == {"NOTHING"}
-
-
-def test_the_table_says_what_each_field_is() -> None:
-    assert [row.name for row in events.table()] == list(KINDS) and len({*KINDS}) == len(KINDS) < 128
-    for row in events.table():
-        assert row.meaning and row.causes in ("", "group", "interruption", "next")
-        assert row.a or not row.b or row.name in ("roll",), "b alone"
-        assert row.a or not row.secret
-    assert {row.outcome for row in KIND_ROWS.values() if row.outcome} == {*tape.KINDS}
 
 
 def test_fields_are_in_the_range_that_the_table_says() -> None:
@@ -199,63 +187,7 @@ def test_nobody_is_told_what_they_cannot_know_in_20_000_pairs() -> None:
         seed += 1
 
 
-def test_a_player_knows_their_own_cards() -> None:
-    game = Game(Rules(num_players=3), seed=1)
-    rng = random.Random(1)
-    while game.turn < 12:
-        game.play(prefer(game, rng))
-    for player in range(3):
-        for whole, seen in zip(game.events, game.events_for(player), strict=True):
-            hidden = events.table()[whole.kind].secret and whole.player != player
-            assert seen == (whole._replace(a=-1) if hidden else whole)
-    for wrong in (3, -1, True, "0"):
-        with pytest.raises(ValueError, match="player must"):
-            game.events_for(wrong)  # type: ignore[arg-type]
-
-
 # ------------------------------------------------------------------------------------------------------------ observations
-
-
-def test_events_are_the_same_for_any_threads_and_go_on_after_a_restart() -> None:
-    rules, rng = Rules(num_players=3), np.random.default_rng(1)
-    one, two = (Batch(600, rules, seed=3, threads=t, events=8) for t in (1, 2))
-    plain = Batch(600, rules, seed=3)
-    for _ in range(60):
-        moves = one.sample(rng)
-        for batch in (one, two, plain):
-            batch.step(moves)
-    assert np.array_equal(one.events, two.events) and one.states.tobytes() == plain.states.tobytes()
-    copied = copy.copy(one)
-    copied.step(copied.sample(rng))
-    assert not np.array_equal(copied.events, one.events)
-    start = Game.from_dict({"rules": {"num_players": 3}, "seed": 1})
-    one.restart([0, 1], {1: start})
-    assert one.events[0].any() and not one.events[1].any(), "a game from a position begins without events"
-
-
-def test_without_events_nothing_is_noted() -> None:
-    """The tape that all games share stays as it was made, and has no room."""
-    batch = Batch(64, Rules(num_players=4, trading=True, stars_to_win=1), seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        batch.step(batch.sample(rng))
-    assert batch.events.shape == (64, 0, events.EVENT_SIZE)
-    assert batch._tapes.tolist() == [tape.empty_tape().tolist()]
-    assert tape.empty_tape()[tape.TAPE_NEXT] == 0
-
-
-@pytest.mark.parametrize("wrong", [-1, MOST_EVENTS + 1, 1.5, True, "16", None])
-def test_a_wrong_number_of_events_is_refused(wrong: Any) -> None:
-    message = "events must"
-    makers = (
-        lambda: Batch(2, events=wrong),
-        lambda: env(events=wrong),
-        lambda: gymnasium.make(GYMNASIUM_ID, opponents="random", events=wrong),
-        lambda: gymnasium.make_vec(GYMNASIUM_ID, num_envs=2, opponents="random", events=wrong),
-    )
-    for make in makers:
-        with pytest.raises(ValueError, match=message):
-            make()
 
 
 def test_gymnasium_shows_the_learner_their_events() -> None:
@@ -275,27 +207,3 @@ def test_gymnasium_shows_the_learner_their_events() -> None:
     assert KINDS[observation["events"][-1, 0]] == "rank" and one.observation_space.contains(observation)
     masked = gymnasium.make(GYMNASIUM_ID, opponents="random", num_players=2, events=6, mask="observation")
     assert {*masked.reset(seed=1)[0]} == {"observation", "action_mask", "events"}
-
-
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_vectors_show_the_learners_their_events(mode: AutoresetMode) -> None:
-    """Also the last ones of games that have ended."""
-    many = gymnasium.make_vec(
-        GYMNASIUM_ID, num_envs=4, opponents="random", num_players=2, events=6, stars_to_win=1,
-        autoreset_mode=mode,
-    )  # fmt: skip
-    rng = np.random.default_rng(1)
-    observations, infos = many.reset(seed=1)
-    ended = 0
-    for _ in range(400):
-        assert many.observation_space.contains(observations)
-        masks = infos["action_mask"]
-        moves = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
-        observations, _, terminated, truncated, infos = many.step(moves)
-        for i in np.flatnonzero(terminated | truncated):
-            last = infos["final_obs"][i] if mode is AutoresetMode.SAME_STEP else {k: v[i] for k, v in observations.items()}
-            assert KINDS[last["events"][-1, 0]] == "rank" and many.single_observation_space.contains(last)
-            ended += 1
-        if mode is AutoresetMode.DISABLED and (terminated | truncated).any():
-            observations, infos = many.reset(options={"reset_mask": terminated | truncated})
-    assert ended > 3

@@ -7,9 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from euphoria_env import Game, IllegalMove, Rules, actions, observations
+from euphoria_env import Game, IllegalMove, Rules, actions
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.decisions import DECISIONS
 
 TWO = {"rules": {"num_players": 2}, "seed": 1}
 NICK = {"name": "nick_the_understudy", "active": True}
@@ -227,52 +226,7 @@ def test_a_record_with_another_die_names_the_line() -> None:
         Game.from_record("\n".join(lines))
 
 
-def test_a_record_that_is_cut_off_lacks_its_fingerprint() -> None:
-    lines = _record()[:-3]
-    with pytest.raises(ValueError, match=f"line {len(lines)}: the last line of a record must be 'fingerprint HEX'"):
-        Game.from_record("\n".join(lines))
-
-
-def test_a_record_without_outcomes_is_told_what_is_missing() -> None:
-    first, *rest = _record()
-    header = json.loads(first)
-    del header["outcomes"]
-    with pytest.raises(ValueError, match="line 1: 'outcomes' is missing"):
-        Game.from_record("\n".join([json.dumps(header), *rest]))
-
-
 @pytest.mark.parametrize("text", ["", "{}", "{}\nx", "[]\nx", 5])
 def test_what_is_no_record(text) -> None:
     with pytest.raises(ValueError, match="record|line"):
         Game.from_record(text)
-
-
-@pytest.mark.parametrize("player", [-1, 2, "0", True, None])
-def test_no_such_player(player) -> None:
-    game = Game(Rules(num_players=2), seed=1)
-    with pytest.raises(ValueError, match="player"):
-        game.observation(player)
-    with pytest.raises(ValueError, match="player"):
-        game.determinize(player, 1)
-
-
-def test_after_the_end_the_observation_says_that_nothing_is_decided() -> None:
-    """R19: neither the question of the last decision nor anything of its turn stays in it."""
-    game = Game(Rules(num_players=2, max_turns=1, trading=True), seed=3)
-    while game.legal():
-        game.play(game.legal()[0])
-    assert game.truncated
-    fields = {field.name: field for field in observations.table()}
-    seen = game.observation(0)
-    asked = seen[fields["asked"].slice]
-    assert asked[DECISIONS.index("nothing")] == 1 and asked.sum() == 1
-    for name in ("offers", "card", "verb", "placed_face", "requested"):
-        assert not seen[fields[name].slice].any(), name
-
-
-def test_great_numbers_are_seen_in_digits_of_base_128() -> None:
-    game = Game.from_dict({"rules": {"num_players": 2, "max_turns": 1_000_000}, "turn": 40_000, "seed": 1})
-    fields = {field.name: field for field in observations.table()}
-    seen = game.observation(0)
-    assert seen[fields["max_turns"].slice].tolist() == [64, 4, 61]
-    assert seen[fields["turn"].slice].tolist() == [64, 56, 2]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -21,7 +17,6 @@ from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS
-from euphoria_env.engine import determinize
 from euphoria_env.engine.state import GAME_DTYPE
 from tests.tools.playing import all_rules, conserved, differing, prefer, random_move
 from tests.tools.positions import any_position
@@ -408,32 +403,6 @@ def test_the_draft_of_tiles() -> None:
         for hand in itertools.combinations([name for name in unknown if name not in (a, b)], 2)
     )
     check_deals(game, 1, key, possible, samples=6000)
-
-
-def test_when_no_deal_is_found_the_cards_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The question to the mover binds their cards; without a single try all of them stay, and so does what is asked."""
-    if not numba.config.DISABLE_JIT:  # compiled code does not look at the constant again
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "no_deal_is_found"]
-        assert subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}).returncode == 0
-        return
-    monkeypatch.setattr(determinize, "_TRIES", 0)
-    found = 0
-    for seed in range(60):
-        rng = random.Random(seed)
-        game = Game.from_dict(any_position(rng))
-        for _ in range(20):
-            if game.turn > 0 and game.deciding not in ("open", "nothing", "recruit"):
-                for observer in {*range(game.rules.num_players)} - {game.player}:
-                    twin = game.determinize(observer, seed)
-                    d, other = game.to_dict(), twin.to_dict()
-                    for one, two in zip(d["players"], other["players"], strict=True):
-                        assert (one["artifacts"], one["dilemma"]) == (two["artifacts"], two["dilemma"])
-                    assert twin.legal() == game.legal()
-                    found += 1
-            if not game.legal():
-                break
-            game.play(random_move(game, rng))
-    assert found > 50
 
 
 def _tiles(d: Position) -> Hashable:

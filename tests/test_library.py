@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 
 from euphoria_env import Batch, Rules
-from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine import batch_kernels, cache_files, library
-from euphoria_env.envs.random_moves import sample
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -163,15 +161,6 @@ def test_arguments_of_other_types_are_refused_and_nothing_is_written() -> None:
         with pytest.raises(TypeError):
             batch_kernels.choose_legal(batch.states.copy(), np.zeros(2), wrong)
         assert list(wrong) == before
-
-
-def test_masks_that_cannot_be_written_or_are_strided_will_do() -> None:
-    mask = np.zeros((2, 2 * NUM_ACTIONS), np.int8)[:, ::2]
-    mask[:, 7] = 1
-    frozen = mask.copy()
-    frozen.flags.writeable = False
-    for masks in (mask, frozen, mask.copy(), mask.astype(bool), mask.astype(np.int64)):
-        assert sample(masks, np.random.default_rng(0)).tolist() == [7, 7] and sample(masks[0], np.random.default_rng(0)) == 7
 
 
 @pytest.mark.slow

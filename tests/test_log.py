@@ -203,7 +203,7 @@ TIED = {
     "rules": {"num_players": 2, "stars_to_win": 1},
     "players": [
         {"workers": [1, 3], "recruits": recruits("gary_the_electrician")},
-        {**BO, "recruits": recruits("ben_the_ludologist")},
+        {"workers": [1], "recruits": recruits("ben_the_ludologist")},
     ],
     "allegiance": {"euphorian": 10},
 }

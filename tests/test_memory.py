@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 
 from euphoria_agents import load
-from euphoria_agents.players.greedy import Greedy
-from euphoria_agents.players.search.evaluation import WEIGHTS
 from euphoria_env import Batch, Game, Rules, actions
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, push
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
-from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
@@ -72,17 +69,6 @@ def test_what_are_no_numbers_of_games(call: Callable[[Batch, Any], Any]) -> None
         with pytest.raises(IndexError, match="games must"):
             call(batch, games)
     call(batch, [])
-    assert everything(batch) == before
-
-
-def test_the_ends_as_players_saw_them() -> None:
-    batch = at_an_end()
-    ends, before = len(batch.ended), everything(batch)
-    for players in ([2] * ends, [-1] * ends, [0] * (ends + 1), [], [0.0] * ends, [True] * ends, 0, [[0] * ends]):
-        with pytest.raises(ValueError, match="players must"):
-            batch.seen_at_end(players)
-    with pytest.raises(ValueError, match="nothing is observed"):
-        Batch(N, TWO, seed=5, observe=False).seen_at_end([])
     assert everything(batch) == before
 
 
@@ -251,12 +237,6 @@ def test_agents_refuse_observations_of_another_shape(spec: str) -> None:
                 agent.explain(np.zeros(shape, np.int8), masks, rng)
 
 
-def test_an_evaluation_has_its_weights() -> None:
-    for table in (np.ones(3), np.ones(0), np.ones((2, WEIGHTS.size)), 1.0):
-        with pytest.raises(ValueError, match="table must"):
-            Greedy(1, table)
-
-
 @pytest.mark.parametrize("value", [-128, -1, 1, 7, 127])
 @pytest.mark.parametrize("spec", ["random", "weights", "ppo"])
 def test_agents_answer_observations_that_cannot_be(spec: str, value: int) -> None:
@@ -306,15 +286,3 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
             vectors[0].reset(seed=4, options=options)
     assert (vectors[0].reset()[0] == vectors[1].reset()[0]).all()
     assert (one.reset()[0] == other.reset()[0]).all() and one.game == other.game
-
-
-def test_refused_opponents_leave_those_that_play() -> None:
-    learners = SingleAgentGames(3, TWO, "random", seat=0, reward="win", threads=None, events=0)
-    before = learners.opponents.at(0)
-    for arguments in ({"pool": []}, {"pool": "weights"}, {"pool": ["weights", 7]}, {"opponents": ["weights", "random"]}):
-        with pytest.raises(ValueError, match="pool must|an opponent must|opponents must"):
-            learners.opponents.set(**arguments)
-        assert learners.opponents.at(0) == before
-    for i in (-1, 3, True, 0.0):
-        with pytest.raises((IndexError, TypeError)):
-            learners.final_game(i)

@@ -57,14 +57,6 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("num_players", range(2, 7))
-def test_frames_are_pictures_of_the_svg(num_players: int) -> None:
-    rng = random.Random(num_players)
-    for game in [*played(num_players, num_players, 600)][::137]:
-        for width in (1280, rng.randrange(100, 1500)):
-            assert_alike(board_array(game, within=(width, 9999)), whole(board_svg(game), width))
-
-
 @pytest.mark.parametrize("theme", THEMES)
 def test_pictures_are_those_of_the_svg(theme: str) -> None:
     names = ['href="#icon-food"', "<b>&amp;", "\u0141\u00f3d\u017a \U0001f600 \u6f22\u5b57"]

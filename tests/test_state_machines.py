@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
-from tests.tools.playing import everything, expected_rewards, stars
+from tests.tools.playing import SHOWN, everything, expected_rewards, stars
 
 RULES = [
     Rules(num_players=2, max_turns=4),
@@ -90,7 +90,10 @@ class BatchMachine(RuleBasedStateMachine):
     @rule(way=st.sampled_from(COPIES))
     def go_on_with_a_copy(self, way: Callable[[Any], Any]) -> None:
         self.left = [*self.left[-1:], (self.batch, everything(self.batch))]
-        self.batch = way(self.batch)
+        self.batch, threads = way(self.batch), self.batch.threads
+        assert everything(self.batch) == self.left[-1][1] and self.batch.threads == threads
+        arrays = [getattr(self.batch, name) for name in SHOWN]
+        assert all(array.flags.writeable and (array.ctypes.data % 64 == 0 or not array.size) for array in arrays)
 
     @rule()
     def save(self) -> None:

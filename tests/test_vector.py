@@ -15,12 +15,13 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from euphoria_agents import Agent, load
-from euphoria_env import IllegalMove, Rules, actions, env, raw_env
+from euphoria_env import Rules, actions, env, raw_env
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.events import KINDS
 from euphoria_env.observations import OBS_SIZE, start_of
 
 WEIGHTS = load("weights")
@@ -226,75 +227,37 @@ def test_a_pool_is_drawn_from_seat_by_seat() -> None:
 # ------------------------------------------------------------------------------------------------------------- what is refused
 
 
-def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
-    class Wrong:
-        wrong = False
-
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
-            return int(np.flatnonzero(mask != self.wrong)[0])
-
-    opponent = Wrong()
-    env = EuphoriaVectorEnv(2, opponents=opponent, num_players=2)
-    _, infos = env.reset(seed=0)
-    opponent.wrong = True
-    with pytest.raises(IllegalMove, match=r"the agent .*Wrong answered"):
-        for _ in range(20):
-            _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
-    with pytest.raises(ResetNeeded):
-        env.step(np.zeros(2, np.int64))
-    opponent.wrong = False
-    env.reset(seed=0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"seat": 4}, "seat must"),
-        ({"seat": True}, "seat must be"),
-        ({"seat": "first"}, "'random'"),
-        ({"render_mode": "human"}, "render_mode must"),
-        ({"opponents": "nobody"}, "random, weights"),
-        ({"opponents": ["random", "random"]}, "a list of 3"),
-        ({"opponents": 7}, "an object with `act`"),
-        ({"illegal": True}, "illegal must"),
-    ],
-)
-@pytest.mark.parametrize("make", [EuphoriaEnv, partial(EuphoriaVectorEnv, 2)], ids=["single", "vector"])
-def test_wrong_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make(**arguments)
+MAKERS = {"aec": raw_env, "single": EuphoriaEnv, "vector": partial(EuphoriaVectorEnv, 2), "number": EuphoriaVectorEnv}
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    *(("single vector", {"seat": seat}, "seat must be .*'random'") for seat in (4, True, "first")),
+    ("single vector", {"render_mode": "human"}, "render_mode must"),
+    ("aec single vector", {"render_mode": "hologram"}, "render_mode must"),
+    ("single vector", {"opponents": "nobody"}, "random, weights"),
+    ("single vector", {"opponents": ["random", "random"]}, "a list of 3"),
+    ("single vector", {"opponents": 7}, "an object with `act`"),
+    ("single vector", {"illegal": True}, "illegal must"),
+    ("aec single vector", {"num_players": 7}, "num_players"),
+    ("aec single vector", {"reward": "money"}, "win, rank, stars"),
+    ("aec single vector", {"events": 1.5}, "events must"),
+    ("aec single vector", {"mask": "nowhere"}, "mask must"),
+    ("aec single vector", {"mask_dtype": "float32"}, "mask_dtype must"),
+    *(
+        ("aec single vector", {"render_size": size}, "render_size must")
+        for size in (5, (160,), (0, 9), (True, 9), "160", (9.0, 9))
+    ),
+    ("number", {"num_envs": 0}, "number of games"),
+    ("vector", {"pool": []}, "at least one"),
+    ("vector", {"pool": [7]}, "an object with `act`"),
+    *(("vector", {"pool": pool}, "pool must be a list") for pool in (5, "weights")),
+    ("vector", {"autoreset_mode": "never"}, "autoreset_mode must"),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_players": 7}, "num_players"),
-        ({"reward": "money"}, "win, rank, stars"),
-        ({"render_mode": "hologram"}, "render_mode must"),
-        ({"mask": "nowhere"}, "mask must"),
-        ({"mask_dtype": "float32"}, "mask_dtype must"),
-        *(({"render_size": size}, "render_size must") for size in (5, (160,), (0, 100), (True, 100), "160", (160.0, 100))),
-    ],
-)
-@pytest.mark.parametrize("make", [raw_env, EuphoriaEnv, partial(EuphoriaVectorEnv, 2)], ids=["aec", "single", "vector"])
-def test_wrong_arguments_of_all_environments(make: Any, arguments: dict[str, Any], message: str) -> None:
-    test_wrong_arguments(make, arguments, message)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_envs": 0}, "number of games"),
-        ({"pool": []}, "at least one"),
-        ({"pool": [7]}, "an object with `act`"),
-        ({"pool": 5}, "pool must be a list"),
-        ({"pool": "weights"}, "pool must be a list"),
-        ({"autoreset_mode": "never"}, "autoreset_mode must"),
-    ],
-)
-def test_wrong_arguments_of_vectors(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        EuphoriaVectorEnv(**{"num_envs": 2, **arguments})
+@pytest.mark.parametrize(("makers", "arguments", "message"), WRONG)
+def test_wrong_arguments(makers: str, arguments: dict[str, Any], message: str) -> None:
+    for name in makers.split():
+        with pytest.raises(ValueError, match=message):
+            MAKERS[name](**arguments)
 
 
 @pytest.mark.parametrize(
@@ -455,10 +418,10 @@ def test_other_autoreset_modes_show_the_same_games(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "bool"])
-def test_the_mask_in_the_observations(dtype: str) -> None:
+def test_mask_and_events_in_the_observations(dtype: str) -> None:
     arguments: dict[str, Any] = {"opponents": Fixed(), "num_players": 2, "max_turns": 8, "mask_dtype": dtype}
-    env, plain = EuphoriaVectorEnv(3, mask="observation", **arguments), EuphoriaVectorEnv(3, **arguments)
-    sb3 = vec_env(3, mask="observation", **arguments)
+    plain = EuphoriaVectorEnv(3, **arguments)
+    env, sb3 = (make(3, mask="observation", events=6, **arguments) for make in (EuphoriaVectorEnv, vec_env))
     sb3.seed(1)
     (seen, infos), (observation, _), learned = env.reset(seed=1), plain.reset(seed=1), sb3.reset()
     ends = 0
@@ -468,8 +431,10 @@ def test_the_mask_in_the_observations(dtype: str) -> None:
         assert seen["action_mask"].dtype == infos["action_mask"].dtype == dtype
         assert all(np.array_equal(learned[name], seen[name]) for name in seen)
         moves = first_legal(infos)
-        (seen, _, over, cut, infos), (observation, *_), (learned, *_) = env.step(moves), plain.step(moves), sb3.step(moves)
+        (seen, _, over, cut, infos), (observation, *_), (learned, _, _, told) = (one.step(moves) for one in (env, plain, sb3))
         for i in np.flatnonzero(over | cut):
+            for last in (infos["final_obs"][i], told[i]["terminal_observation"]):
+                assert KINDS[last["events"][-1, 0]] == "rank"
             assert env.single_observation_space.contains(infos["final_obs"][i])
             assert not infos["final_obs"][i]["action_mask"].any()
             ends += 1

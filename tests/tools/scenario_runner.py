@@ -41,6 +41,7 @@ A scenario that names no seed must hold for every seed: it is run with several.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -209,7 +210,8 @@ def _differences(expected: Any, actual: Any, path: tuple[str | int, ...]) -> Ite
     elif _are_recruits(path) and expected and isinstance(expected, list) and isinstance(actual, list):
         yield from _compare_recruits(expected, actual, path)
     elif isinstance(expected, list) and isinstance(actual, list):
-        yield from _compare_lists(expected, actual, path)
+        if sorted(map(_as_json, expected)) != sorted(map(_as_json, actual)):
+            yield f"{_show_path(path)}: should be {_show(expected)} in any order, is {_show(actual)}"
     elif not same(expected, actual):
         yield f"{_show_path(path)}: should be {_show(expected)}, is {_show(actual)}"
 
@@ -241,28 +243,13 @@ def _compare_recruits(expected: list[Any], actual: list[Any], path: tuple[str | 
             yield f"{_show_path(path)}: should have {name}, has {', '.join(by_name) or 'none'}"
 
 
-def _compare_lists(expected: list[Any], actual: list[Any], path: tuple[str | int, ...]) -> Iterator[str]:
-    """Whole lists, in any order."""
-    extra = list(actual)
-    missing = []
-    for item in expected:
-        index = next((i for i, other in enumerate(extra) if same(item, other)), None)
-        if index is None:
-            missing.append(item)
-        else:
-            del extra[index]
-    if missing or extra:
-        parts = [f"missing: {_show(missing)}"] * bool(missing) + [f"too much: {_show(extra)}"] * bool(extra)
-        yield f"{_show_path(path)}: should be {_show(expected)} in any order, is {_show(actual)}; {'; '.join(parts)}"
-
-
 def same(one: Any, other: Any) -> bool:
     """Equality that tells 0 from false, and 1 from true."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return _as_json(one) == _as_json(other)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _is_empty(value: Any) -> bool:
