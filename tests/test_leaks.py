@@ -118,24 +118,3 @@ def test_an_agent_finds_no_seed(secrets: set[int], play: Callable[[Thief], None]
     thief = Thief(needs_game)
     play(thief)
     assert thief.asked > 20 and secrets and not thief.found & secrets
-
-
-def test_agents_of_a_match_do_not_share_their_chance() -> None:
-    class Rewinds(Agent):
-        """Sets its generator back, as if it could choose what the others draw."""
-
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-            rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
-            return int(WEIGHTS.act(observation, mask, rng))
-
-    class Notes(Agent):
-        drawn: list[float]
-
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-            self.drawn.append(rng.random())
-            return int(WEIGHTS.act(observation, mask, rng))
-
-    notes = Notes()
-    notes.drawn = []
-    play_match([Rewinds(), notes], 2, Rules(num_players=2, max_turns=8), seed=1)
-    assert len(set(notes.drawn)) == len(notes.drawn)

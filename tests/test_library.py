@@ -193,21 +193,18 @@ def test_the_cache_is_a_private_folder_in_the_home(home: Path) -> None:
     assert cache_directory() == folder
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o770])
-def test_a_folder_that_others_can_write_to_is_not_used(home: Path, mode: int) -> None:
-    planted = home / ".cache" / "euphoria_env"
-    planted.mkdir(parents=True)
-    planted.chmod(mode)
-    assert cache_directory() is None
-
-
-def test_a_link_or_a_folder_of_somebody_else_is_not_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_others_can_write_to_or_own_is_not_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = home / ".cache" / "euphoria_env"
     planted.parent.mkdir(parents=True)
     planted.symlink_to(home)
     assert cache_directory() is None
     planted.unlink()
-    planted.mkdir(mode=0o700)
+    planted.mkdir()
+    for mode in (0o777, 0o770):
+        planted.chmod(mode)
+        assert cache_directory() is None
+    planted.chmod(0o700)
+    assert cache_directory() == planted
     uid = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: uid + 1)
     assert cache_directory() is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,8 +12,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
-from euphoria_agents import Agent, load
-from euphoria_env import Game, IllegalMove, actions
+from euphoria_agents import Agent, load, play_match
+from euphoria_env import Game, IllegalMove, Rules, actions
 from euphoria_env.agent_protocol import IllegalAnswer
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.arguments import MOST_UNASKED
@@ -195,15 +196,18 @@ def test_an_agent_cannot_spoil_the_chance_of_another() -> None:
                 rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
             return int(mask.argmax())
 
-    makers: list[Any] = [EuphoriaEnv, partial(EuphoriaVectorEnv, 3, threads=1)]
-    for make in makers:
+    def play_in(make: Any) -> Callable[[list[Agent]], Any]:
+        return lambda agents: make(opponents=agents, seat=2, num_players=3).reset(seed=1)
+
+    plays = [play_in(EuphoriaEnv), play_in(partial(EuphoriaVectorEnv, 3, threads=1))]
+    plays.append(lambda agents: play_match(agents, 2, Rules(num_players=2, max_turns=8), seed=1))
+    for play_with in plays:
         honest = []
         for spoils in (True, False):
             agents = [Draws(spoils), Draws(False)]
-            env = make(opponents=agents, seat=2, num_players=3)
-            env.reset(seed=1)
+            play_with(agents)
             honest.append(agents[1].drawn)
-        assert honest[0] == honest[1] != []
+        assert honest[0] == honest[1] != [] and len({*honest[0]}) == len(honest[0])
 
 
 @pytest.mark.parametrize("use", [lambda env: env.step(0), lambda env: env.action_masks(), lambda env: env.render()])
