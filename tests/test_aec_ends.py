@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -100,29 +99,6 @@ def test_nobody_has_a_mask_once_a_game_has_ended(make: Any, end: Any, arguments:
         assert not any(mask.any() for mask in masks(game))
         game.step(None)
     assert not any(mask.any() for mask in masks(game))
-
-
-@pytest.mark.parametrize("end", [by_illegal_action, by_truncation, by_the_position])
-def test_a_reset_leaves_nothing_of_the_game_before(end: Any) -> None:
-    """Also in the middle of the steps of the dead; the new game is that of an environment without a past."""
-    used, fresh = env(num_players=3, max_turns=3), env(num_players=3, max_turns=3)
-    used.reset(seed=1)
-    end(used)
-    used.step(None)
-    for game in (used, fresh):
-        game.reset(seed=2)
-    rng = random.Random(2)
-    while fresh.agents:
-        dead = any(fresh.truncations.values())
-        assert used.agents == fresh.agents and used.agent_selection == fresh.agent_selection
-        for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
-            assert getattr(used, name) == getattr(fresh, name)
-        for mask, expected in zip(masks(used), masks(fresh), strict=True):
-            assert np.array_equal(mask, expected)
-        move = None if dead else int(rng.choice(legal_moves(fresh)))
-        used.step(move)
-        fresh.step(move)
-    assert used.agent_selection == fresh.agent_selection and not used.agents
 
 
 # ------------------------------------------------------------------------------------------------- what was given away

@@ -15,7 +15,6 @@ from euphoria_env import Batch, Game, Rules
 from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.trajectories import Trajectories
 
 Copied = Callable[[Any], Any]
 WAYS: dict[str, Copied] = {
@@ -44,29 +43,6 @@ def test_games(copied: Copied) -> None:
         for move in moves:
             one.play(move)
         assert one == twin and one.to_record() == twin.to_record()
-
-
-def test_trajectories_with_their_games(copied: Copied) -> None:
-    batch, rng = Batch(4, SHORT, seed=1), np.random.default_rng(0)
-    one = Trajectories(batch, 400)
-
-    def play(batch: Batch, one: Trajectories, moves: list[np.ndarray]) -> None:
-        for move in moves:
-            one.add(range(4))
-            batch.step(move)
-            one.credit()
-
-    play(batch, one, [batch.sample(rng)])
-    batch_twin, twin = copy.deepcopy([batch, one]) if copied is copy.copy else copied([batch, one])
-    moves = []
-    for _ in range(40):
-        moves.append(batch_twin.sample(rng))
-        play(batch_twin, twin, moves[-1:])
-    assert one.size == 4
-    play(batch, one, moves)
-    assert {name: array.tobytes() for name, array in one.arrays().items()} == {
-        name: array.tobytes() for name, array in twin.arrays().items()
-    }
 
 
 class Drawing:

@@ -43,25 +43,6 @@ def test_the_engine_logs_every_kind() -> None:
     assert {kind.name for kind in EventKind} - noted == {"NOTHING"}
 
 
-def test_fields_are_in_the_range_that_the_table_says() -> None:
-    """Names exist, players are seats, there is -1 exactly where the table has no field (or a recruit has no row)."""
-    rng = random.Random(4)
-    for game in starts(rng, 60):
-        n = game.rules.num_players
-        for _ in range(80):
-            if game.legal():
-                game.play(prefer(game, rng))
-        for event in game.events:
-            row = events.table()[event.kind]
-            assert -1 <= event.player < n and min(event.a, event.b) >= -1 and max(event.a, event.b) < 128
-            assert row.player == (event.player >= 0) or row.name == "tile_dealt"
-            for label, value in ((row.a, event.a), (row.b, event.b)):
-                if label in events.NAMES or label == "player":
-                    assert 0 <= value < (n if label == "player" else len(events.NAMES[label]))
-                elif label not in ("old face", "number of the ability"):
-                    assert (value >= 0) == bool(label), row
-
-
 # ------------------------------------------------------------------------------------------------------------------- causes
 
 

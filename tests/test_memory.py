@@ -235,7 +235,7 @@ def test_actions_may_change_after_they_were_taken() -> None:
 def test_a_refused_position_leaves_the_chance_to_come() -> None:
     ended = random_game(Rules(num_players=2, max_turns=3), 1)
     wrong = [{"position": one} for one in ({"players": 7}, {"rules": {"num_players": 3}}, 5, {"load": {"dice": [1]}})]
-    wrong += [{"position": {**ended.to_dict(), "load": {}}}, {"x": 1}]
+    wrong += [{"x": 1}]
     of_many = [*({"position": one} for one in ([None], [None, {"player": 7}], [{}, 5])), {"reset_mask": [True]}]
     for make, refused in ((EuphoriaEnv, wrong), (partial(EuphoriaVectorEnv, 2), [*wrong, *of_many])):
         one, other = (make("random", num_players=2, max_turns=3) for _ in range(2))
@@ -246,3 +246,5 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
                 one.reset(seed=4, options=options)
         assert (one.action_masks() == other.action_masks()).all()
         assert (one.reset()[0] == other.reset()[0]).all()
+        with pytest.raises(ValueError, match=r"options\.position(\[0\])?: the game has ended"):
+            one.reset(seed=4, options={"position": ended.to_dict()})

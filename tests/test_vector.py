@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from functools import partial
@@ -82,7 +83,6 @@ def test_sample_says_where_nothing_is_legal() -> None:
 
 def test_shapes_types_and_spaces() -> None:
     env = EuphoriaVectorEnv(5, num_players=3, max_turns=15)
-    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert env.observation_space.shape == (5, OBS_SIZE) and env.action_space.shape == (5,)
     observation, infos = env.reset(seed=0)
     rng, ends = np.random.default_rng(0), 0
@@ -90,14 +90,12 @@ def test_shapes_types_and_spaces() -> None:
         assert env.observation_space.contains(observation)
         assert infos["action_mask"].dtype == np.int8 and infos["action_mask"].shape == (5, actions.NUM_ACTIONS)
         assert env.action_masks().dtype == np.bool_ and np.array_equal(env.action_masks(), infos["action_mask"])
-        kept = observation.copy(), infos["action_mask"].copy()
+        given, kept = (observation, infos), copy.deepcopy((observation, infos))
         moves = sample(infos["action_mask"], rng)
         assert env.action_space.contains(moves)
-        later, rewards, terminated, truncated, later_infos = env.step(moves)
-        assert np.array_equal(observation, kept[0]) and np.array_equal(infos["action_mask"], kept[1])  # copies
-        observation, infos = later, later_infos
-        assert rewards.dtype == np.float64 and rewards.shape == (5,)
-        assert terminated.dtype == truncated.dtype == np.bool_ and terminated.shape == truncated.shape == (5,)
+        observation, rewards, terminated, truncated, infos = env.step(moves)
+        np.testing.assert_equal(given, kept)
+        assert [(array.dtype, array.shape) for array in (rewards, terminated, truncated)] == [(float, (5,)), *[(bool, (5,))] * 2]
         ended = terminated | truncated
         assert ended.any() == ("final_obs" in infos)
         if ended.any():
@@ -186,29 +184,21 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
     env = EuphoriaVectorEnv(6, pool=[first, second], num_players=3, max_turns=30)
     observation, infos = env.reset(seed=0)
     rng, opponents = np.random.default_rng(0), env.learners.opponents
-    fresh = np.zeros(6, np.bool_)
-    for step in range(120):
+    fresh = np.zeros(6, np.bool_)  # which began after the others were set
+    for step in range(200):
         if step == 5:
             env.set_opponents(third)
-        sitting = [opponents.at(i) for i in range(6)]
-        seats = infos["seat"]
+        asked, was_fresh = first.asked + second.asked, fresh.all()
+        before = [(int(infos["seat"][i]), [*opponents.at(i)]) for i in range(6)]
         observation, _, terminated, truncated, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
-        ended = terminated | truncated
-        for i in range(6):
-            others = [p for p in range(3) if p != infos["seat"][i]]
-            now = [opponents.at(i)[p] for p in others]
-            if ended[i]:
-                fresh[i] |= step >= 5
-                assert all(one is third for one in now) if step >= 5 else all(one in (first, second) for one in now)
-            else:
-                assert seats[i] == infos["seat"][i] and all(opponents.at(i)[p] is sitting[i][p] for p in others)
-        if fresh.all():
-            break
+        fresh |= (terminated | truncated) & (step >= 5)
+        for i, ended in enumerate(terminated | truncated):
+            seat, sitting = int(infos["seat"][i]), [*opponents.at(i)]
+            others = [agent for p, agent in enumerate(sitting) if p != seat]
+            assert ended or (seat, others) == (before[i][0], [agent for p, agent in enumerate(before[i][1]) if p != seat])
+            assert all(agent in ((third,) if fresh[i] else (first, second)) for agent in others)
+        assert not was_fresh or first.asked + second.asked == asked
     assert fresh.all() and first.asked and second.asked and third.asked
-    asked = first.asked + second.asked
-    for _ in range(10):
-        observation, _, _, _, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
-    assert first.asked + second.asked == asked
     env.set_opponents("random")
     assert len(opponents.agents) <= 3  # those who left are forgotten
 
