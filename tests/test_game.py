@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, IllegalMove, Rules, actions
+from euphoria_env.board import FACTIONS
+from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 
 TWO = {"rules": {"num_players": 2}, "seed": 1}
@@ -15,16 +17,30 @@ NICK = {"name": "nick_the_understudy", "active": True}
 PARK = {"tile": "bemusement_park"}
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("num_players", n) for n in (1, 7, "4", True, 3.0)), ("trading", 1), ("trades_per_turn", -1), ("trades_per_turn", 11),
-        ("max_turns", 0), ("track_draft", None), ("colour", "red"),
-    ],
-)  # fmt: skip
+POOL, SIX = [name for k, name in enumerate(RECRUIT_NAMES) if FACTIONS[FACTION_OF[k]] == "wastelander"], [*TILES[:6]]
+OUTSIDER, OUTSIDE = next(name for name in RECRUIT_NAMES if name not in POOL), TILES[6]
+# By option, rules in which it cannot be so (R17.6).
+NO_RULES: dict[str, list] = {
+    "num_players": [1, 7, "4", True, 3.0],
+    "trading": [1],
+    "trades_per_turn": [-1, 11],
+    "max_turns": [0],
+    "track_draft": [None],
+    "colour": ["red"],
+    "stars_to_win": [0, 11],
+    "recruits": [POOL[1:], [*POOL, "nobody"], [*POOL, POOL[0]]],
+    "markets": [SIX[1:], [*SIX, "nowhere"], [*SIX, SIX[0]]],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in NO_RULES.items() for value in values])
 def test_rules_are_checked(name, value) -> None:
-    with pytest.raises(ValueError, match=name):
-        Rules.from_dict({name: value})
+    for make in (Rules.from_dict, lambda rules: Game.from_dict({"rules": rules})):
+        with pytest.raises(ValueError, match=rf"rules\.{name}"):
+            make({"num_players": 2, name: value})
+    for more in ({"num_players": 3, "recruits": POOL}, {"num_players": 2, "market_draft": True, "markets": [*SIX, OUTSIDE]}):
+        with pytest.raises(ValueError, match="rules.(recruits|markets)"):
+            Rules(**more)
 
 
 NO_MOVES = [(move, "not a move") for move in ("place 7 farm", "", "fly")]
@@ -138,6 +154,11 @@ IMPOSSIBLE = [
     ({"status": "over", "winner": 0, "ranking": [1, 3, 3, 3]}, "ranking"),
     ({"status": "truncated", "winner": None, "ranking": [2, 2, 3, 4]}, "ranking"),
     ({"status": "truncated", "winner": 1, "ranking": [1, 2, 3, 4]}, "winner"),
+    (
+        {"rules": {"num_players": 2, "recruits": POOL}, "players": [{"recruits": [{**NICK, "name": OUTSIDER}]}]},
+        r"players\[0\].recruits",
+    ),
+    ({"rules": {"num_players": 2, "markets": SIX}, "markets": {"euphorian_market_1": {"tile": OUTSIDE}}}, "euphorian_market_1"),
     ([], "must be an object"),
     (None, "must be an object"),
 ]

@@ -242,7 +242,7 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
         for env in (one, other):
             env.reset(seed=3)
         for options in refused:
-            with pytest.raises(ValueError, match="players|position|reset_mask|x"):
+            with pytest.raises(ValueError, match="player|position|reset_mask|x"):
                 one.reset(seed=4, options=options)
         assert (one.action_masks() == other.action_masks()).all()
         assert (one.reset()[0] == other.reset()[0]).all()
