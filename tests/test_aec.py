@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 import warnings
 
@@ -12,8 +14,9 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
-from euphoria_env import Rules, env, raw_env
+from euphoria_env import IllegalMove, Rules, env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
+from tests.test_state_machines import NO_ACTIONS
 from tests.tools.playing import all_rules
 
 MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
@@ -75,16 +78,14 @@ def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
 
 
 def test_the_same_seed_and_the_next_game() -> None:
-    environment, other = raw_env(num_players=2), raw_env(num_players=2)
-    for one in (environment, other):
-        one.reset(seed=5)
-    assert environment.game == other.game
-    first = environment.game
-    for one in (environment, other):
-        one.reset()
-    assert environment.game == other.game != first
+    environment, other, games = raw_env(num_players=2), raw_env(num_players=2), []
+    for seed in (5, None):
+        for one in (environment, other):
+            one.reset(seed=seed)
+        games.append(environment.game)
+        assert environment.game == other.game
     other.reset(seed=5)
-    assert other.game == first
+    assert other.game == games[0] != games[1]
     with pytest.raises(ValueError, match="seed"):
         environment.reset(seed="x")
 
@@ -165,3 +166,34 @@ def test_masks_in_infos_alone_or_of_another_type(option) -> None:
         move = None if any(usual.last()[2:4]) else legal_move(usual, random.Random(1))
         environment.step(move)
         usual.step(move)
+
+
+def everything(environment) -> list:
+    """All that an environment tells."""
+    names = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos")
+    seen = [environment.observe(agent) for agent in environment.possible_agents]
+    return copy.deepcopy([*(getattr(environment, name) for name in names), seen, environment.state(), environment.game])
+
+
+@pytest.mark.parametrize("rules", [{"num_players": 2, "max_turns": 4}, {"num_players": 4, "trading": True, "max_turns": 3}])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["deepcopy", "pickle"])
+def test_what_is_refused_or_written_into_changes_nothing(rules, copied) -> None:
+    environment, rng = raw_env(events=3, reward="stars", **rules), random.Random(1)
+    environment.reset(seed=3)
+    while environment.game.legal():
+        before, twin = everything(environment), copied(environment)
+        for wrong in (*NO_ACTIONS, int(environment.game.mask().argmin())):
+            with pytest.raises(IllegalMove):
+                environment.step(wrong)
+        for options in (5, {"position": 5}, {"position": {"rules": {"num_players": 5}}}, {"position": {"x": 1}}):
+            with pytest.raises(ValueError, match="options|position|x: no such key"):
+                environment.reset(options=options)
+        seen = [array for agent in environment.agents for array in environment.observe(agent).values()]
+        for array in (environment.state(), *seen):
+            array[...] = 1
+        environment.game.play(environment.game.legal()[0])
+        move = legal_move(environment, rng)
+        for one in (twin, environment):
+            np.testing.assert_equal(everything(one), before)
+            one.step(move)
+        np.testing.assert_equal(everything(twin), everything(environment))

@@ -112,17 +112,8 @@ def test_seats_of_numpy_are_seats() -> None:
         assert board_svg(game, seat) == board_svg(game, 1) and board_text(game, seat) == board_text(game, 1)
         assert legal_moves(game, seat) == legal_moves(game, 1) and game.events_for(seat) == game.events_for(1)
         assert (game.observation(seat) == game.observation(1)).all() and game.determinize(seat, 1) == game.determinize(1, 1)
-    calls = (
-        board_svg,
-        board_text,
-        legal_moves,
-        question,
-        log,
-        Game.observation,
-        Game.events_for,
-        lambda g, p: g.determinize(p, 1),
-    )
+    calls = (board_svg, board_text, legal_moves, question, log, Game.observation, Game.events_for, Game.determinize)
     for call in calls:
         for seat in (-1, 2, True, 1.0, float("nan"), "1", np.True_, np.array([1])):
             with pytest.raises(ValueError, match="0 to 1"):
-                call(game, seat)
+                call(game, seat, 1) if call is Game.determinize else call(game, seat)

@@ -46,38 +46,12 @@ def test_the_engine_logs_every_kind() -> None:
 # ------------------------------------------------------------------------------------------------------------------- causes
 
 
-def told(given: dict[str, Any], moves: list[str], **load: Any) -> str:
-    """The events that follow the first move, as names with their numbers."""
-    game = Game.from_dict({"seed": 1, **given})
-    game.load(**load)
-    for move in moves:
-        game.play(move)
-    return " ".join(f"{KINDS[e.kind]}({','.join(str(x) for x in e[1:] if x >= 0)})" for e in game.events)
-
-
 def recruit(name: str) -> dict[str, Any]:
     return {"name": name, "active": True}
 
 
 def number(name: str) -> int:
     return events.NAMES["recruit"].index(name)
-
-
-def test_a_bump_has_its_causes_in_the_order_of_r4() -> None:
-    """The move of docs/architecture.md: bump, roll, Phil, payment, gain (R4.2 to R4.4)."""
-    given = {
-        "rules": {"num_players": 2},
-        "players": [
-            {"workers": [4, 2], "goods": {"energy": 1}, "recruits": [recruit("phil_the_spy")]},
-            {"workers": [2], "recruits": []},
-        ],
-        "workers": {"euphorian_tunnel": [[1, 5]]},
-    }
-    phil = number("phil_the_spy")
-    assert told(given, ["place 4 euphorian_tunnel", "use phil_the_spy", "gain gold"], dice=[3], artifacts=["book"]) == (
-        f"placed(0,4,4) bumped(1,4,5) roll(1,1) die(1,3,5) ability(0,{phil},0) knowledge_paid(0,1,4) drawn(0,4) "
-        "pays(0,4) paid(0,0,1) gains(0,4) miner(0,0,1) gained(0,4,1) turn(1)"
-    )
 
 
 @pytest.mark.parametrize(

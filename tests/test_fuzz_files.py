@@ -63,16 +63,6 @@ def test_the_version_of_a_record_is_an_integer(version: Any) -> None:
         Game.from_record(record(version=version))
 
 
-@pytest.mark.parametrize(
-    ("line", "text"), [(0, DEEP), (0, f'{{"format": {DEEP}}}'), (1, f"load {DEEP}"), (1, f'load {{"dice": {DEEP}}}')]
-)
-def test_json_that_is_nested_without_end(line: int, text: str) -> None:
-    lines = record().splitlines()
-    lines[line] = text
-    with pytest.raises(ValueError, match=rf"^line {line + 1}: JSON that is nested too deep$"):
-        Game.from_record("\n".join(lines))
-
-
 # -------------------------------------------------------------------------------------------------------- files of networks
 
 

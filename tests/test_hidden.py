@@ -181,14 +181,8 @@ def test_a_way_to_pay_of_somebody_else() -> None:
 
 def test_a_way_to_pay_the_dilemma_of_somebody_else() -> None:
     """Hand and dilemma of player 1 together: the artifact of the dilemma, and two cards."""
-    game = Game.from_dict(
-        few_cards(
-            [["book"], ["bat", "bear"]],
-            ["box", "box"],
-            player=1,
-            players=[{"dilemma": {"artifact": "book"}}, {"dilemma": {"artifact": "bat"}}],
-        )
-    )
+    dilemmas = [{"dilemma": {"artifact": name}} for name in ("book", "bat")]
+    game = Game.from_dict(few_cards([["book"], ["bat", "bear"]], ["box", "box"], player=1, players=dilemmas))
     game.play("dilemma star")
     assert game.deciding == "dilemma_way"
     possible = Counter(
@@ -257,18 +251,8 @@ def test_an_offer(observer: int) -> None:
 
 
 def test_dilemmas() -> None:
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 4},
-            "seed": 1,
-            "players": [
-                {"dilemma": {"artifact": "book"}},
-                {"dilemma": {"artifact": "bat"}},
-                {"dilemma": {"artifact": "box", "resolved": "star"}},
-                {"dilemma": {"artifact": "bear"}},
-            ],
-        }
-    )
+    dilemmas = ({"artifact": "book"}, {"artifact": "bat"}, {"artifact": "box", "resolved": "star"}, {"artifact": "bear"})
+    game = Game.from_dict({"rules": {"num_players": 4}, "seed": 1, "players": [{"dilemma": one} for one in dilemmas]})
     left = [name for name in ARTIFACTS if name not in ("book", "box")]
     possible = Counter(("book", a, "box", b) for a, b in itertools.permutations(left, 2))
     check_deals(game, 0, lambda d: tuple(player["dilemma"]["artifact"] for player in d["players"]), possible)

@@ -268,21 +268,13 @@ def test_names_and_the_last_move():
 
 
 def test_every_die_star_and_panel_has_the_number_of_its_player():
-    positions = [[p, 1 + p] for p in range(6)]
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 6},
-            "players": [{"workers": [6]} for _ in range(6)],
-            "workers": {"farm": positions},
-            "territories": {"icarite_territory": [0, 1, 2, 3, 4, 5]},
-        }
-    )
+    board = {"workers": {"farm": [[p, 1 + p] for p in range(6)]}, "territories": {"icarite_territory": [*range(6)]}}
+    game = Game.from_dict({"rules": {"num_players": 6}, "players": [{"workers": [6]} for _ in range(6)], **board})
     svg = board_svg(game)
     numbers = {symbol.get("id"): symbol.findtext(f"{SVG}text") for symbol in ET.fromstring(svg).iter(f"{SVG}symbol")}
     dice = groups(svg, "die")
-    assert [(die.get("data-seat"), die.get("data-face")) for die in dice] == [(p, f"{int(p) + 1}") for p in "012345"] + [
-        (p, "6") for p in "012345"
-    ]
+    shown = [(p, f"{int(p) + 1}") for p in "012345"] + [(p, "6") for p in "012345"]
+    assert [(die.get("data-seat"), die.get("data-face")) for die in dice] == shown
     for node in (*dice, *groups(svg, "star")):
         assert [numbers[use.get("href", "")[1:]] for use in node.iter(f"{SVG}use")] == [node.get("data-seat")]
     assert [star.get("data-seat") for star in groups(svg, "star")] == [*"012345"]

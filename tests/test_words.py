@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from euphoria_env import Game, Rules, actions, words
-from euphoria_env.board import ARTIFACTS, MARKETS, SLOTS, SPACES, STAR_PLACES, WORKERS_TO_BUILD
+from euphoria_env.board import ARTIFACTS, MARKETS, SPACES, STAR_PLACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from tests.tools.differential import NEVER_LEGAL
@@ -147,14 +147,6 @@ def test_what_the_order_of_retrieving_leaves_out_is_told(taken: int) -> None:
 
 
 # --------------------------------------------------------------------------------------------- cards, spaces and prompts
-
-
-def test_the_workers_that_build_a_market() -> None:
-    """R9.2, in the words of each slot."""
-    for slot in SLOTS:
-        said = re.findall(r"(\d)(?: workers)? with ([\d or]+)", words.space_words(slot))
-        needed = {int(players): int(n) for n, several in said for players in several.split(" or ")}
-        assert needed == {players: WORKERS_TO_BUILD[players] for players in range(2, 7)}
 
 
 # --------------------------------------------------------------------------------------------------------------- prompts

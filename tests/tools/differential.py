@@ -19,10 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
 import yaml
 
-from euphoria_agents import load
 from euphoria_env import Game, Rules, actions
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUITS as CARDS
@@ -36,7 +34,6 @@ READABLE = (
     "rules", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
 )  # fmt: skip
 CHUNK = 5_000  # decisions
-WEIGHTS = load("weights")
 
 # Moves that parse, and are never legal: these recruits are never asked (R13.1, docs/positions.md); no artifact market is in
 # Icarus (R10.1).
@@ -238,13 +235,6 @@ def choose_trader(rng: random.Random, legal: list[str], pair: Pair) -> str:
     return rng.choices(legal, weights)[0]
 
 
-def choose_weights(rng: random.Random, legal: list[str], pair: Pair) -> str:
-    """As the agent `weights` does."""
-    game = pair.engine
-    action = WEIGHTS.act(game.observation(game.player), game.mask(), np.random.default_rng(rng.getrandbits(64)))
-    return actions.name(action)
-
-
 _ON_RETRIEVING = {Trigger.RETRIEVING, Trigger.BEFORE_ROLL, Trigger.RETRIEVED}
 _RETRIEVING = {card.name for card in CARDS if {one.on for one in card.abilities} & _ON_RETRIEVING}
 _RETRIEVING |= {"jefferson_the_shock_artist", "gidget_the_hypnotist"}
@@ -268,7 +258,6 @@ POLICIES: dict[str, Callable[[random.Random, list[str], Pair], str]] = {
     "prefer": lambda rng, legal, pair: prefer(pair.engine, rng),
     "curious": choose_curious,
     "trader": choose_trader,
-    "weights": choose_weights,
 }
 
 
