@@ -48,13 +48,7 @@ def by_the_position(game: Any) -> None:
 ENDS: list[tuple[Callable[..., Any], Callable[[Any], None]]] = [
     (make, end)
     for make in (env, terminating, raw_env)
-    for end in (
-        by_illegal_action,
-        by_truncation,
-        by_a_wrapper_that_cuts_off,
-        by_a_wrapper_that_changes_entries,
-        by_the_position,
-    )
+    for end in (by_illegal_action, by_truncation, by_a_wrapper_that_cuts_off, by_a_wrapper_that_changes_entries, by_the_position)
     if (make, end) != (raw_env, by_illegal_action)  # which raises
 ]
 

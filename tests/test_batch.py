@@ -122,9 +122,7 @@ def test_actions_of_every_integer_type(kind) -> None:
 
 
 @pytest.mark.parametrize(
-    "actions_",
-    [0, [0], [0, 0, 0], [[0, 0]], [0.0, 1.0], ["a", "b"], [None, None], [True, False], None, [2**64 - 1, 0]],
-    ids=str,
+    "actions_", [0, [0], [0, 0, 0], [[0, 0]], [0.0, 1.0], ["a", "b"], [None, None], [True, False], None, [2**64 - 1, 0]], ids=str
 )
 def test_what_are_no_actions(actions_) -> None:
     batch = Batch(2, SHORT, seed=3)

@@ -230,13 +230,7 @@ def test_rules_take_numbers_of_numpy() -> None:
 
 # ------------------------------------------------------------------------------------------------------------------ numbers
 
-PINNED = {
-    "euphoria_v0": {
-        "actions": (664, "304552189a31"),
-        "observations": (1214, "c86c2f87971f"),
-        "cards": (48, 18),
-    }
-}
+PINNED = {"euphoria_v0": {"actions": (664, "304552189a31"), "observations": (1214, "c86c2f87971f"), "cards": (48, 18)}}
 
 
 def digest(rows: Any) -> str:

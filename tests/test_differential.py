@@ -10,14 +10,7 @@ import pytest
 from euphoria_env import Game, Rules
 from tests.referee import Referee, tracks
 from tests.referee.tables import RECRUITS, TILES
-from tests.tools.differential import (
-    CHUNK,
-    NEVER_LEGAL,
-    Pair,
-    normal,
-    play_chunks,
-    play_game,
-)
+from tests.tools.differential import CHUNK, NEVER_LEGAL, Pair, normal, play_chunks, play_game
 from tests.tools.positions import any_position
 from tests.tools.scenario_runner import read_text, run
 

@@ -67,8 +67,7 @@ TRAINING = {"tutorials/study", "tutorials/own-algorithm"}  # what these do takes
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, id=name_of(page), marks=[pytest.mark.long] * (name_of(page) in TRAINING)) for page in TUTORIALS],
+    "page", [pytest.param(page, id=name_of(page), marks=[pytest.mark.long] * (name_of(page) in TRAINING)) for page in TUTORIALS]
 )
 def test_tutorial_runs(page, tmp_path, monkeypatch, capsys):
     """Every block, one after the other in a folder of their own; a `text` block is what the one before it prints."""

@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 from euphoria_env import Game, events, words
 from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import KINDS, Event, EventKind
-from tests.tools.playing import all_rules, prefer
+from tests.tools.playing import active, all_rules, prefer
 from tests.tools.positions import any_position
 
 ENGINE = Path(__file__).parent.parent / "euphoria_env" / "engine"
@@ -46,10 +45,6 @@ def test_the_engine_logs_every_kind() -> None:
 # ------------------------------------------------------------------------------------------------------------------- causes
 
 
-def recruit(name: str) -> dict[str, Any]:
-    return {"name": name, "active": True}
-
-
 def number(name: str) -> int:
     return events.NAMES["recruit"].index(name)
 
@@ -69,7 +64,7 @@ def test_a_way_to_pay_names_its_recruit(space: str, moves: list[str], player: di
     """R13.1: Matthew and the others are never asked; the payment says that it is due to them."""
     given = {
         "rules": {"num_players": 2},
-        "players": [{"workers": [4], "morale": 2, **player, "recruits": [recruit(card)]}, {"workers": [1]}],
+        "players": [{"workers": [4], "morale": 2, **player, "recruits": active(card)}, {"workers": [1]}],
         **more,
     }
     game = Game.from_dict({**given, "seed": 1})

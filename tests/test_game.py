@@ -43,18 +43,25 @@ def test_rules_are_checked(name, value) -> None:
             Rules(**more)
 
 
+NO_ACTIONS = [
+    559.9, np.float32(559.5), b"559", -1, 664, 2**63, -(2**70), float("inf"), float("nan"), True, np.True_, np.array([3]),
+    np.array([], int), np.array(3.0), None, int, [3],
+]  # fmt: skip
 NO_MOVES = [(move, "not a move") for move in ("place 7 farm", "", "fly")]
 NO_MOVES += [(move, "lower case with single spaces") for move in ("Place 4 farm", "place  4 farm", "place 4 farm ")]
-NO_MOVES += [(action, "663") for action in (-1, 664, 10**12)]
+NO_MOVES += [(action, "an action is an integer from 0 to 663") for action in NO_ACTIONS]
 
 
-@pytest.mark.parametrize(("move", "named"), NO_MOVES)
+@pytest.mark.parametrize(("move", "named"), NO_MOVES, ids=repr)
 def test_what_is_no_move(move, named) -> None:
     game = Game(Rules(num_players=2), seed=1)
     before = game.fingerprint()
-    with pytest.raises(ValueError, match=named):
+    with pytest.raises(ValueError, match=named) as error:
         game.play(move)
+    assert isinstance(move, str) or all(legal in str(error.value) for legal in game.legal())
     assert game.fingerprint() == before
+    with pytest.raises(ValueError, match=named):
+        (actions.parse if isinstance(move, str) else actions.name)(move)
 
 
 @pytest.mark.parametrize("move", ["place 4 farm", 0, 663, np.int64(5)])

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numba
-import numpy as np
 import pytest
 
-from euphoria_env import Batch, Rules
-from euphoria_env.engine import batch_kernels, cache_files, library
+from euphoria_env.engine import cache_files, library
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -129,38 +127,6 @@ def test_without_a_folder_it_is_compiled_for_the_process(folder: Path) -> None:
     )
     assert "no folder to keep compiled code in" in run(folder, NUMBA_CACHE_DIR="")
     assert not (folder / "kept").exists()
-
-
-def test_a_key_covers_what_is_imported(tmp_path: Path) -> None:
-    """The key of a file covers what it imports, and nothing else; comments and docstrings do not count."""
-
-    def keys() -> list[str]:
-        return [cache_files.code_key([package / f"{name}.py"]) for name in ("low", "high", "aside")]
-
-    package = tmp_path / "some_package"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "low.py").write_text("def f(x):\n    return x\n")
-    (package / "high.py").write_text("from some_package.low import f\n")
-    (package / "aside.py").write_text("from . import nothing\n")
-    low, high, aside = keys()
-    (package / "low.py").write_text('"""M."""\n\n\ndef f(x):\n    """D."""\n    return x  # c\n')
-    assert keys() == [low, high, aside]
-    (package / "low.py").write_text("def f(x):\n    return x + 1\n")
-    changed = keys()
-    assert changed[0] != low and changed[1] != high and changed[2] == aside
-
-
-def test_arguments_of_other_types_are_refused_and_nothing_is_written() -> None:
-    """Compiled code never writes through an array that Python may not write to."""
-    batch = Batch(2, Rules(num_players=2), seed=1)
-    moves = np.full(2, -1)
-    moves.flags.writeable = False
-    for wrong in (moves, np.zeros(2, np.int32), np.zeros(4, np.int64)[::2], [0, 0]):
-        before = list(wrong)
-        with pytest.raises(TypeError):
-            batch_kernels.choose_legal(batch.states.copy(), np.zeros(2), wrong)
-        assert list(wrong) == before
 
 
 @pytest.mark.slow

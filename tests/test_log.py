@@ -16,7 +16,7 @@ from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, TUNNELS
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
 from euphoria_env.words.event_text import EVENT_WORDS
 from euphoria_env.words.names import second_person
-from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.playing import active, all_rules, prefer, random_move
 from tests.tools.positions import any_position
 
 NAMES = ["Ada", "Ruud", "Dr. Cy; or Max", "Dee", "Ed (the first)", "Flo"]
@@ -184,16 +184,12 @@ def log_of(position: dict[str, Any], moves: list[str], seat: int | None = 0, **l
     return " / ".join(words.log(game, seat, ["Ada", "Bo", "Cy"][: len(position["players"])]))
 
 
-def recruits(*names: str) -> list[dict[str, Any]]:
-    return [{"name": name, "active": True} for name in names]
-
-
 BO = {"workers": [1], "knowledge": 1, "recruits": []}
 
 
 def ada(*cards: str, **more: Any) -> list[dict[str, Any]]:
     """Ada with a worker that shows a 4, and Bo."""
-    return [{"workers": [4], "recruits": recruits(*cards), **more}, BO]
+    return [{"workers": [4], "recruits": active(*cards), **more}, BO]
 
 
 RETRIEVES = {"workers": {"farm": [[0, 2]]}}
@@ -202,8 +198,8 @@ DRAWN = ["lee_the_gossip", "matthew_the_thief"]
 TIED = {
     "rules": {"num_players": 2, "stars_to_win": 1},
     "players": [
-        {"workers": [1, 3], "recruits": recruits("gary_the_electrician")},
-        {"workers": [1], "recruits": recruits("ben_the_ludologist")},
+        {"workers": [1, 3], "recruits": active("gary_the_electrician")},
+        {"workers": [1], "recruits": active("ben_the_ludologist")},
     ],
     "allegiance": {"euphorian": 10},
 }

@@ -9,6 +9,7 @@ import pytest
 from euphoria_env import Game, Rules, mid_turn
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.state import MOST_PENDING
+from tests.tools.playing import active
 
 
 @pytest.fixture(autouse=True)
@@ -91,14 +92,10 @@ def test_workers_of_a_setup_are_as_many_as_must_be(workers: Any, track_draft: bo
 
 def test_the_deepest_stack_of_play_can_be_written_and_read() -> None:
     """A worker of a double on the tank bumps that of the owner of Amanda and Brian, who is asked what to pay."""
-
-    def recruits(*names: str) -> list[dict[str, Any]]:
-        return [{"name": name, "active": True} for name in names]
-
     bumper = {"workers": [4, 4], "knowledge": 2, "morale": 4, "goods": {"energy": 3}}
-    bumper |= {"recruits": recruits("chase_the_miner", "julia_the_thought_inspector", "phil_the_spy")}
+    bumper |= {"recruits": active("chase_the_miner", "julia_the_thought_inspector", "phil_the_spy")}
     bumped = {"workers": [2], "goods": {"food": 1, "bliss": 1}}
-    bumped |= {"recruits": recruits("amanda_the_broker", "brian_the_viticulturist")}
+    bumped |= {"recruits": active("amanda_the_broker", "brian_the_viticulturist")}
     position = {"rules": {"num_players": 2}, "seed": 1, "players": [bumper, bumped], "workers": {"tank_energy": [[1, 5]]}}
     game = Game.from_dict(position)
     game.play("place 4 tank_energy")

@@ -21,7 +21,7 @@ from euphoria_env.envs.aec import raw_env
 from tests.test_batch import expected_rewards, stars
 from tests.tools import oracle
 from tests.tools.following import follow, public
-from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.playing import active, all_rules, prefer, random_move
 from tests.tools.positions import any_position
 from tests.tools.scenario_runner import FOLDER, begun, read_files
 from tests.tools.situation import Happened, Position, Situation
@@ -201,10 +201,6 @@ def test_games_read_in_the_middle_of_a_decision() -> None:
     assert pending > 10
 
 
-def active(*names: str) -> list[dict]:
-    return [{"name": name, "active": True} for name in names]
-
-
 EUPHORIANS = ("esme_the_fireman", "ray_the_foreman", "katy_the_dietician")
 RARE: dict[str, tuple[Position, list[str], list[int]]] = {
     "turn": ({"rules": {"max_turns": None}, "turn": 3_000_000}, [], [127, 127, 127]),
@@ -218,10 +214,7 @@ RARE: dict[str, tuple[Position, list[str], list[int]]] = {
         [1, 0, 0, 0, 1],
     ),
     "bargains_left": (
-        {
-            "players": [{"morale": 3, "artifacts": {"bat": 3}, "recruits": active(*EUPHORIANS)}],
-            "allegiance": {"euphorian": 10},
-        },
+        {"players": [{"morale": 3, "artifacts": {"bat": 3}, "recruits": active(*EUPHORIANS)}], "allegiance": {"euphorian": 10}},
         ["place 4 generator"],
         [2],
     ),
