@@ -125,21 +125,6 @@ def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
     assert rows <= served and not beside, f"{', '.join(sorted(beside))}: has no row in web/app.py"
 
 
-def kept(function: ast.FunctionDef) -> set[str]:
-    """The parameters of a function that are never given another value, but for `x = borrowed(x)` and `x = pointer_to(x, 0)`."""
-    lent = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign):
-            to, what = node.targets[0], node.value
-            several = isinstance(to, ast.Tuple) and isinstance(what, ast.Tuple)
-            pairs = zip(to.elts, what.elts, strict=True) if several else [(to, what)]
-            for name, value in pairs:
-                x = ast.unparse(name)
-                lent |= {name} if ast.unparse(value) in (f"borrowed({x})", f"pointer_to({x}, 0)") else set()
-    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    return {argument.arg for argument in function.args.args} - {name.id for name in names if name not in lent}
-
-
 def borrows(node: ast.AST) -> list[str]:
     """The names that are borrowed below a node."""
     calls = (found for found in ast.walk(node) if isinstance(found, ast.Call))
@@ -147,9 +132,15 @@ def borrows(node: ast.AST) -> list[str]:
 
 
 def borrowed_wrongly(tree: ast.Module) -> list[str]:
-    """The names a module borrows whose owners may not keep them until the call is over: all but a function's parameters."""
-    allowed = [name for node in tree.body if isinstance(node, ast.FunctionDef) for name in borrows(node) if name in kept(node)]
-    return list((Counter(borrows(tree)) - Counter(allowed)).elements())
+    """The names a module borrows, but for a function's parameters, which their owners keep; of these only `x = borrowed(x)`."""
+    wrong = Counter(borrows(tree))
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+        lent = {name for node in assigned for name in ast.walk(node.targets[0]) if ast.unparse(name) in borrows(node.value)}
+        stored = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        allowed = {argument.arg for argument in function.args.args} - {name.id for name in stored if name not in lent}
+        wrong -= Counter(name for name in borrows(function) if name in allowed)
+    return list(wrong.elements())
 
 
 def test_only_parameters_are_borrowed() -> None:

@@ -20,7 +20,7 @@ SEED = 2024
 @pytest.mark.slow
 @pytest.mark.parametrize("decisions", [10_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_the_engine_and_the_referee_agree(decisions: int):
-    """`python -m tests.tools.differential --help` for more of this."""
+    """`python -m tests.tools.differential DECISIONS` for more of this."""
     whole = play_chunks(SEED, range(decisions // CHUNK), os.cpu_count() or 1)
     if whole.scenarios:
         pytest.fail("\n".join(whole.scenarios), pytrace=False)

@@ -146,27 +146,6 @@ def test_hands() -> None:
     check_deals(game, 2, hands_of(0, 1), possible)
 
 
-def completions(hand: list[str], paid: list[str], units: int) -> set[str]:
-    """The payments that may come next in a series of this many artifacts (R18.2)."""
-    whole = {tuple(sorted(cards)) for cards in itertools.combinations(hand, units)}
-    return {cards[len(paid)] for cards in whole if list(cards[: len(paid)]) == paid}
-
-
-def test_a_payment_of_somebody_else() -> None:
-    """Player 1 pays 3 artifacts, two of them are bats: the player holds these, and has a choice of the third."""
-    game = Game.from_dict(few_cards([["book"], ["bat", "bat", "bear", "box"], ["box"]], ["bear", "bat"], player=1))
-    for move in ("place 4 wind_salon", "pay three", "pay bat"):  # the first bat had to be paid
-        game.play(move)
-    assert game.deciding == "series" and game.player == 1 and game.legal() == ["pay bear", "pay box"]
-    possible: Counter = Counter()
-    for more, other in arrangements(["bat", "bear", "bear", "box", "box"], [2, 1]):
-        hand = sorted([*more, "bat", "bat"])
-        if len(completions(hand, ["bat", "bat"], 3)) > 1:
-            possible[counted(hand), counted(other)] += 1
-    check_deals(game, 0, hands_of(1, 2), possible)
-    assert game.determinize(1, 3).legal() == game.legal()
-
-
 def test_a_way_to_pay_of_somebody_else() -> None:
     """Player 1 is asked how to pay at the wind salon: there are 3 cards and a pair, or two pairs."""
     game = Game.from_dict(few_cards([["book"], ["bat", "bat", "bear"]], ["box", "bear", "bat"], player=1))
