@@ -453,22 +453,21 @@ POSITION: dict[str, Any] = {"player": 1, "players": [{}, {"workers": [6, 6], "go
 
 
 def test_reset_from_positions() -> None:
-    env = EuphoriaVectorEnv(3, num_players=2, seat=1)
+    env, sb3 = EuphoriaVectorEnv(3, num_players=2, seat=1), vec_env(2, num_players=2, seat=1)
     seen, infos = env.reset(seed=1, options={"position": POSITION})
     games = [env.learners.ready.game(i) for i in range(3)]
-    assert all(game.to_dict()["players"][1]["workers"] == [6, 6] and game.player == 1 for game in games)
-    assert all(np.array_equal(game.observation(1), one) for game, one in zip(games, seen, strict=True))
-    assert all(np.array_equal(game.mask(), one) for game, one in zip(games, infos["action_mask"], strict=True))
+    for game, observation, mask in zip(games, seen, infos["action_mask"], strict=True):
+        assert game.to_dict()["players"][1]["workers"] == [6, 6] and game.player == 1
+        assert np.array_equal(game.observation(1), observation) and np.array_equal(game.mask(), mask)
     assert games[0] != games[1], "what the position leaves out is different"
     env.reset(options={"position": [None, POSITION, {**POSITION, "players": [{}, {"workers": [1]}]}]})
     workers = [env.learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
     assert env.learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
-    sb3 = vec_env(2, num_players=2, seat=1)
     sb3.set_options({"position": POSITION})
-    sb3.reset()
-    assert sb3.games.learners.ready.game(1).to_dict()["players"][1]["workers"] == [6, 6]
-    sb3.reset()
-    assert sb3.games.learners.ready.game(1).turn == 0 and sb3.rules == Rules(num_players=2)
+    for turn in (1, 0):  # the options are of one reset
+        sb3.reset()
+        assert sb3.games.learners.ready.game(1).turn == turn
+    assert sb3.rules == Rules(num_players=2)
 
 
 def test_some_games_are_reset() -> None:
