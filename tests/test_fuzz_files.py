@@ -47,20 +47,11 @@ def test_hostile_input(kind: str, inputs: int) -> None:
 # -------------------------------------------------------------------------------------------------------------------- records
 
 
-def record(**changed: Any) -> str:
-    """A record of one decision, its first line changed."""
-    game = Game(Rules(num_players=2), seed=1)
-    game.load(dice=[1])
-    game.play(game.legal()[0])
-    first, *rest = game.to_record().splitlines()
-    return "\n".join([json.dumps({**json.loads(first), **changed}), *rest])
-
-
 @pytest.mark.parametrize("version", [True, 2.0, "2", None, 3, [2]])
 def test_the_version_of_a_record_is_an_integer(version: Any) -> None:
-    assert Game.from_record(record()).history
+    first, *rest = Game(Rules(num_players=2), seed=1).to_record().splitlines()
     with pytest.raises(ValueError, match="line 1: version .* cannot be read"):
-        Game.from_record(record(version=version))
+        Game.from_record("\n".join([json.dumps({**json.loads(first), "version": version}), *rest]))
 
 
 # -------------------------------------------------------------------------------------------------------- files of networks
