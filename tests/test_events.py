@@ -12,10 +12,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from euphoria_env import Game, events, words
+from euphoria_env import Game, words
 from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import KINDS, Event, EventKind
-from tests.tools.playing import active, all_rules, prefer
+from tests.tools.playing import all_rules, prefer
 from tests.tools.positions import any_position
 
 ENGINE = Path(__file__).parent.parent / "euphoria_env" / "engine"
@@ -40,39 +40,6 @@ def test_the_engine_logs_every_kind() -> None:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "EventKind"
     }
     assert {kind.name for kind in EventKind} - noted == {"NOTHING"}
-
-
-# ------------------------------------------------------------------------------------------------------------------- causes
-
-
-def number(name: str) -> int:
-    return events.NAMES["recruit"].index(name)
-
-
-@pytest.mark.parametrize(
-    ("space", "moves", "player", "card", "more"),
-    [
-        ("euphorian_site_1_2", ["pay stone"], {"goods": {"gold": 1, "stone": 1}}, "michael_the_engineer", {}),
-        ("euphorian_site_1_2", [], {"artifacts": {"bat": 1}}, "flartner_the_scammer", {}),
-        ("ark_of_fractured_memories", ["star wastelander_territory"], {"artifacts": {"bat": 1}}, "jacko_the_archivist", {}),
-        ("breeze_bar", [], {"goods": {"food": 1, "water": 1}, "morale": 3}, "brian_the_viticulturist", {}),
-        ("euphorian_tunnel", ["gain gold"], {"recruits": []}, "matthew_the_thief", {"workers": {"euphorian_tunnel": [[1, 3]]}}),
-        ("euphorian_tunnel_end", [], {}, "kaden_the_infiltrator", {"miners": {"euphorian": 9}}),
-    ],
-)
-def test_a_way_to_pay_names_its_recruit(space: str, moves: list[str], player: dict, card: str, more: dict) -> None:
-    """R13.1: Matthew and the others are never asked; the payment says that it is due to them."""
-    given = {
-        "rules": {"num_players": 2},
-        "players": [{"workers": [4], "morale": 2, **player, "recruits": active(card)}, {"workers": [1]}],
-        **more,
-    }
-    game = Game.from_dict({**given, "seed": 1})
-    game.load(dice=[1])
-    for move in [f"place 4 {space}", *moves]:
-        if move in game.legal():
-            game.play(move)
-    assert (EventKind.WAY, 0, number(card), -1) in game.events
 
 
 # ----------------------------------------------------------------------------------------------------------- what is hidden
