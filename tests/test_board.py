@@ -62,15 +62,12 @@ def test_what_moves_lies_in_a_layer_and_is_placed_by_its_transform_alone():
         (group,) = of_class(root, layer)
         assert len(group) > 0 and all(node.get("transform") for node in group)
         assert all(kind in node.get("class", "") for node in group)
-    one, other = (
-        drawn(Game.from_dict({"rules": {"num_players": 2}, "players": [{"workers": [2]}, {"workers": [3]}], **more}))
-        for more in (
-            {"workers": {"farm": [[0, 3]]}, "allegiance": {"icarite": 2}, "miners": {"subterran": 1}},
-            {"workers": {"wind_salon": [[0, 3]]}, "allegiance": {"icarite": 3}, "miners": {"subterran": 2}},
-        )
-    )
+    roots = []
+    for space, steps in (("farm", 2), ("wind_salon", 3)):
+        board = {"workers": {space: [[0, 3]]}, "allegiance": {"icarite": steps}, "miners": {"subterran": steps}}
+        roots.append(drawn(Game.from_dict({"rules": {"num_players": 2}, "players": [{"workers": [2]}] * 2, **board})))
     for name in ("die-0-0", "allegiance-icarite", "miner-subterran"):
-        was, now = ({element.get("id"): element for element in root.iter()}[name] for root in (one, other))
+        was, now = ({element.get("id"): element for element in root.iter()}[name] for root in roots)
         assert was.get("transform") != now.get("transform")
 
 

@@ -28,6 +28,7 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.rewards import Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
+from euphoria_env.event_kinds import EventKind
 from euphoria_env.rules import OPTIONS
 from tests.tools.playing import all_rules, other_value, prefer, random_move
 from tests.tools.positions import any_position
@@ -55,17 +56,19 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
     (Decision, ("find_legal", "allow_listed")),
     (Verb, ("finish_series",)),
     (Reward, ("fill_rewards",)),
+    (EventKind, ()),  # anywhere
 )
 
 
 @pytest.mark.parametrize(
-    ("kind", "functions"), CHAINS, ids=lambda value: value[0] if isinstance(value, tuple) else value.__name__
+    ("kind", "functions"), CHAINS, ids=lambda value: "".join(value[:1]) if isinstance(value, tuple) else value.__name__
 )
 def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: tuple[str, ...]) -> None:
     bodies = [node for tree in ENGINE.values() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    named = set().union(*(members(node, kind) for node in bodies if node.name in functions))
-    missing = [member.name for member in kind if member.name not in named and member is not Decision.NOTHING]
-    assert not missing, f"{functions[0]} has no branch for {kind.__name__}.{missing[0]}"
+    named = set().union(*(members(node, kind) for node in bodies if not functions or node.name in functions))
+    none = {"NOTHING"} if kind in (Decision, EventKind) else set()
+    missing = [member.name for member in kind if member.name not in named | none]
+    assert not missing, f"{functions} has no branch for {kind.__name__}.{missing[0]}"
 
 
 # ---------------------------------------------------------------------------------------------------------------- endpoints

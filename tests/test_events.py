@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -18,7 +16,6 @@ from euphoria_env.events import KINDS, Event, EventKind
 from tests.tools.playing import all_rules, prefer
 from tests.tools.positions import any_position
 
-ENGINE = Path(__file__).parent.parent / "euphoria_env" / "engine"
 GYMNASIUM_ID = "euphoria_env:euphoria_env/Euphoria-v0"
 
 
@@ -30,16 +27,6 @@ def starts(rng: random.Random, positions: int) -> Iterator[Game]:
     """Games of all player counts and options from their setup, and games from positions."""
     yield from (Game(rules, seed=rng.getrandbits(40)) for rules in all_rules())
     yield from (Game.from_dict({**any_position(rng), "seed": rng.getrandbits(30)}) for _ in range(positions))
-
-
-def test_the_engine_logs_every_kind() -> None:
-    noted = {
-        node.attr
-        for path in ENGINE.glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "EventKind"
-    }
-    assert {kind.name for kind in EventKind} - noted == {"NOTHING"}
 
 
 # ----------------------------------------------------------------------------------------------------------- what is hidden

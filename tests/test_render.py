@@ -60,11 +60,9 @@ def games(num_players: int, moves: int, **rules) -> list[Game]:
 def test_text_contains_the_facts(seat):
     text = " ".join(board_text(Game.from_dict(POSITION), seat).split())
     for fact in (
-        "turn 17: player 1 | player 1 must choose what to do",
         "knowledge 5 morale 4 stars 1/10 workers 2 5 (and 1 on the board)",
         "7 energy, 2 clay; 3 artifacts",
         f"nick_the_understudy: {recruit_words('nick_the_understudy')}",
-        "maggie_the_outlaw*",
         "dilemma book: became a star",
         "penalties: spa_of_fleeting_pleasure",
         "farm P0:3 P1:4 (sum 7)",
@@ -73,11 +71,8 @@ def test_text_contains_the_facts(seat):
         "1: ---- 1 stone | 2: P2:6 1 clay",
         "1 of 2 workers that build the market",
         "subterran allegiance 11/11",
-        "miner 4/9",
         "euphorian_market_2 ---- 4 water, 1 artifact",
-        "= spa_of_fleeting_pleasure, stars: P2",
         "icarite_territory stars: P0 P2 --",
-        "discards 4 bear",
         "artifact deck 29 cards",
     ):
         assert fact in text
