@@ -51,7 +51,7 @@ def test_what_is_so_passes() -> None:
         ({"then": {"players": [{"goods": {}}]}}, "players[0].goods"),
         ({"then": {"players": [{"goods": {"clay": 2}}]}}, "players[0].goods.clay"),
         ({"then": {"players": [{}, {"workers": [1]}]}}, "players[1].workers"),
-        ({"then": {"players": [{}, {}, {}]}}, "players"),
+        ({"then": {"players": [{}, {}, {"morale": 1}]}}, "players[2]"),
         ({"then": {"players": [{"recruits": [{**NICK, "active": False}]}]}}, "players[0].recruits.nick_the_understudy"),
         ({"then": {"players": [{"recruits": ["katy_the_dietician"]}]}}, "players[0].recruits"),
         ({"then": {"markets": {"subterran_market_2": {"built": True}}}}, "markets.subterran_market_2.built"),
