@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +15,14 @@ from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
+from pettingzoo.utils import wrappers
 
-from euphoria_env import Rules, actions, env, raw_env
+from euphoria_env import IllegalMove, Rules, actions, env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
-from tests.tools.playing import all_rules
+from tests.test_state_machines import NO_ACTIONS
+from tests.tools.playing import all_rules, random_game
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
 REWARDS = pytest.mark.parametrize("reward", REWARD_NAMES)
 
@@ -54,18 +61,6 @@ def test_rendering(make, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-def test_metadata() -> None:
-    assert raw_env.metadata["name"] == "euphoria_v0"
-    assert raw_env.metadata["is_parallelizable"] is False
-    environment = env(num_players=3)
-    assert environment.metadata["name"] == "euphoria_v0"
-    assert environment.possible_agents == ["player_0", "player_1", "player_2"]
-    for agent in environment.possible_agents:
-        assert environment.action_space(agent) is environment.action_space(agent)
-        assert environment.observation_space(agent) is environment.observation_space(agent)
-        assert environment.action_space(agent).n == actions.NUM_ACTIONS
-
-
 @REWARDS
 def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
     """`last()` gives all rewards since the agent's own last decision; over a game they sum up."""
@@ -87,16 +82,14 @@ def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
 
 
 def test_the_same_seed_and_the_next_game() -> None:
-    environment, other = raw_env(num_players=2), raw_env(num_players=2)
-    for one in (environment, other):
-        one.reset(seed=5)
-    assert environment.game == other.game
-    first = environment.game
-    for one in (environment, other):
-        one.reset()
-    assert environment.game == other.game != first
+    environment, other, games = raw_env(num_players=2), raw_env(num_players=2), []
+    for seed in (5, None):
+        for one in (environment, other):
+            one.reset(seed=seed)
+        games.append(environment.game)
+        assert environment.game == other.game
     other.reset(seed=5)
-    assert other.game == first
+    assert other.game == games[0] != games[1]
     with pytest.raises(ValueError, match="seed"):
         environment.reset(seed="x")
 
@@ -177,3 +170,140 @@ def test_masks_in_infos_alone_or_of_another_type(option) -> None:
         move = None if any(usual.last()[2:4]) else legal_move(usual, random.Random(1))
         environment.step(move)
         usual.step(move)
+
+
+def everything(environment) -> list:
+    """All that an environment tells."""
+    names = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos")
+    seen = [environment.observe(agent) for agent in environment.possible_agents]
+    return copy.deepcopy([*(getattr(environment, name) for name in names), seen, environment.state(), environment.game])
+
+
+@pytest.mark.parametrize("rules", [{"num_players": 2, "max_turns": 4}, {"num_players": 4, "trading": True, "max_turns": 3}])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["deepcopy", "pickle"])
+def test_what_is_refused_or_written_into_changes_nothing(rules, copied) -> None:
+    environment, rng = raw_env(events=3, reward="stars", **rules), random.Random(1)
+    environment.reset(seed=3)
+    while environment.game.legal():
+        before, twin = everything(environment), copied(environment)
+        for wrong in (*NO_ACTIONS, int(environment.game.mask().argmin())):
+            with pytest.raises(IllegalMove):
+                environment.step(wrong)
+        for options in (5, {"position": 5}, {"position": {"rules": {"num_players": 5}}}, {"position": {"x": 1}}):
+            with pytest.raises(ValueError, match="options|position|x: no such key"):
+                environment.reset(options=options)
+        seen = [array for agent in environment.agents for array in environment.observe(agent).values()]
+        for array in (environment.state(), *seen):
+            array[...] = 1
+        environment.game.play(environment.game.legal()[0])
+        move = legal_move(environment, rng)
+        for one in (twin, environment):
+            np.testing.assert_equal(everything(one), before)
+            one.step(move)
+        np.testing.assert_equal(everything(twin), everything(environment))
+
+
+# ------------------------------------------------------------------------------------------------------------------- ends
+
+ILLEGAL = actions.parse("done")  # nobody may say that when a game begins
+
+
+def terminating(**arguments: Any) -> Any:
+    """`raw_env` in PettingZoo's own wrapper that ends a game after an illegal action."""
+    return wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=-1)
+
+
+def by_illegal_action(game: Any) -> None:
+    game.step(ILLEGAL)
+
+
+def by_truncation(game: Any) -> None:
+    while not any(game.truncations.values()):
+        game.step(int(legal_moves(game)[0]))
+
+
+def by_a_wrapper_that_cuts_off(game: Any) -> None:
+    game.last()
+    game.unwrapped.truncations = dict.fromkeys(game.agents, True)
+
+
+def by_a_wrapper_that_changes_entries(game: Any) -> None:
+    assert game.infos
+    for agent in game.agents:
+        game.unwrapped.terminations[agent] = True
+
+
+def by_the_position(game: Any) -> None:
+    game.reset(options={"position": random_game(Rules(num_players=3, max_turns=3), 1).to_dict()})
+
+
+ENDS: list[tuple[Callable[..., Any], Callable[[Any], None]]] = [
+    (make, end)
+    for make in (env, terminating, raw_env)
+    for end in (by_illegal_action, by_truncation, by_a_wrapper_that_cuts_off, by_a_wrapper_that_changes_entries, by_the_position)
+    if (make, end) != (raw_env, by_illegal_action)  # which raises
+]
+
+
+def legal_moves(game: Any) -> np.ndarray:
+    return np.flatnonzero(game.unwrapped.game.mask())
+
+
+def masks(game: Any) -> Iterator[np.ndarray]:
+    """Every mask that anybody can get of a game as it stands."""
+    for agent in game.possible_agents:
+        seen = game.observe(agent)
+        if isinstance(seen, dict) and "action_mask" in seen:
+            yield seen["action_mask"]
+    yield from (info["action_mask"] for info in game.infos.values())
+    if game.agents:
+        observation, *_, info = game.last()
+        yield info["action_mask"]
+        yield game.last(observe=False)[-1]["action_mask"]
+        if isinstance(observation, dict):
+            yield observation["action_mask"]
+
+
+@pytest.mark.parametrize(("make", "end"), ENDS)
+@pytest.mark.parametrize("arguments", [{}, {"mask": "info"}, {"mask_dtype": "bool", "events": 2}], ids=str)
+def test_nobody_has_a_mask_once_a_game_has_ended(make: Any, end: Any, arguments: dict[str, Any]) -> None:
+    game = make(num_players=3, max_turns=3, **arguments)
+    game.reset(seed=4)
+    for _ in range(2):
+        game.step(int(legal_moves(game)[-1]))
+    assert any(mask.any() for mask in masks(game))
+    end(game)
+    assert any((*game.terminations.values(), *game.truncations.values()))
+    while game.agents:
+        assert not any(mask.any() for mask in masks(game))
+        game.step(None)
+    assert not any(mask.any() for mask in masks(game))
+
+
+# ------------------------------------------------------------------------------------------------- what was given away
+
+
+@pytest.mark.parametrize("make", [env, terminating, raw_env])
+def test_what_was_given_away_never_changes(make: Any) -> None:
+    """Not even when those who are dead are taken out."""
+    game, kept = make(num_players=3, max_turns=4, reward="stars"), []
+    for illegal in (False, make is env):
+        game.reset(seed=1)
+        while game.agents:
+            told = [game.last(), game.agents, game.infos, game.rewards, game.terminations, game.truncations]
+            kept.append((told, copy.deepcopy(told)))
+            dead = any((*game.terminations.values(), *game.truncations.values()))
+            game.step(None if dead else ILLEGAL if illegal else int(legal_moves(game)[-1]))
+    for told, before in kept:
+        np.testing.assert_equal(told, before)
+
+
+def test_info_and_what_others_write_into_it_are_of_one_step() -> None:
+    """A wrapper may write into `infos`, and `last` tells of it, until the next step."""
+    game = env(num_players=2)
+    game.reset(seed=1)
+    agent = game.agent_selection
+    game.infos[agent]["note"] = 1
+    assert game.last()[-1] is game.infos[agent] and game.last()[-1]["note"] == 1
+    game.step(int(legal_moves(game)[0]))
+    assert all(set(info) == {"action_mask"} for info in game.infos.values())

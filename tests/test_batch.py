@@ -11,6 +11,7 @@ import pytest
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions
 from euphoria_env import batch as batch_module
 from euphoria_env.engine.rewards import REWARD_NAMES
+from euphoria_env.event_kinds import MOST_EVENTS
 from euphoria_env.observations import OBS_SIZE
 from tests.tools.forking import in_a_fork, needs_fork
 from tests.tools.playing import SHOWN, everything, expected_rewards, stars
@@ -24,24 +25,10 @@ def chosen(batch: Batch, number: int) -> np.ndarray:
     return np.array([legal[(7 * number + 3 * i) % len(legal)] for i, legal in enumerate(picks)])
 
 
-def one_move_left(n: int) -> dict:
-    """A position that ends at once: player 1, to move, has one star left and may put it on a market."""
-    markets = {name: {"built": True, "stars": [1]} for name in ("euphorian_market_1", "euphorian_market_2", "subterran_market_1")}
-    territories = {f"{faction}_territory": [1, 1] for faction in ("euphorian", "subterran", "wastelander")}
-    return {
-        "rules": {"num_players": n},
-        "seed": 1,
-        "player": 1,
-        "players": [{}, {"workers": [4], "goods": {"energy": 4, "bliss": 4, "gold": 4, "stone": 4, "clay": 4}, "stars": 1}],
-        "markets": markets,
-        "territories": territories,
-    }
-
-
 @pytest.mark.parametrize("rules", [SHORT, Rules(num_players=2, recruit_draft=True, max_turns=40)], ids=["trading", "draft"])
 def test_a_game_depends_on_its_number_alone(rules: Rules) -> None:
-    small, large = Batch(3, rules, seed=9, threads=1), Batch(600, rules, seed=9, threads=1)
-    threaded = Batch(600, rules, seed=9, threads=2)
+    small, large = Batch(3, rules, seed=9, threads=1, events=4), Batch(600, rules, seed=9, threads=1, events=4)
+    threaded, plain = Batch(600, rules, seed=9, threads=2, events=4), Batch(600, rules, seed=9)
     assert threaded.threads == 2 and large.threads == 1
     for number in range(200):
         for batch in (large, threaded):
@@ -51,8 +38,9 @@ def test_a_game_depends_on_its_number_alone(rules: Rules) -> None:
             assert np.array_equal(getattr(large, name), getattr(threaded, name)), (number, name)
         rngs = [np.random.default_rng(number) for _ in range(2)]
         assert np.array_equal(large.sample(rngs[0]), threaded.sample(rngs[1]))
-        for batch in (small, large, threaded):
+        for batch in (small, large, threaded, plain):
             batch.step(chosen(batch, number))
+    assert plain.states.tobytes() == large.states.tobytes()
     assert large._episodes.min() >= 1, "every game should have restarted"
 
 
@@ -76,44 +64,33 @@ def test_a_game_begins_differently_each_time() -> None:
 
 @pytest.mark.parametrize("kind", REWARD_NAMES)
 def test_rewards_of_a_game_that_is_won(kind: str) -> None:
-    start = Game.from_dict(one_move_left(4))
-    batch = Batch(2, start.rules, seed=1, reward=kind)
-    batch.states[1] = start._row
-    batch.mask[1] = start.mask()
-    batch.player[1] = start.player
-    game, before = start.clone(), stars(start)
-    wanted = next(move for move in game.legal() if "_market_" in move or "nimbus" in move or "sky" in move)
-    picks = np.array([np.flatnonzero(batch.mask[0])[0], actions.parse(wanted)])
-    while True:
-        game.play(int(picks[1]))
-        batch.step(picks)
-        assert np.allclose(batch.rewards[1], expected_rewards(kind, game, before), atol=1e-6)
-        if game.over or game.truncated:
-            break
-        before = stars(game)
-        picks = np.array([np.flatnonzero(mask)[-1] for mask in batch.mask])
+    """Player 1 places the last star at the end of the track of a recruit."""
+    gary = {"workers": [1], "recruits": [{"name": "gary_the_electrician", "active": True}]}
+    rules = {"num_players": 4, "stars_to_win": 1}
+    game = Game.from_dict({"rules": rules, "seed": 1, "player": 1, "players": [{}, gary], "allegiance": {"euphorian": 10}})
+    batch = Batch(2, game.rules, seed=1, reward=kind)
+    batch.restart([1], {1: game})
+    before, move = stars(game), actions.parse("place 1 generator")
+    game.play(move)
+    batch.step([int(batch.mask[0].argmax()), move])
+    assert np.allclose(batch.rewards[1], expected_rewards(kind, game, before), atol=1e-6) and batch.rewards[1, 1] == 1
     assert game.over and batch.terminated[1] and not batch.truncated[1]
     assert batch.ranking[1].tolist() == game.ranking
 
 
 def test_what_was_seen_at_the_end_is_that_of_the_last_step_alone() -> None:
     """However seldom it is read; `seen_at_end` gives a part of it."""
-    rules = Rules(num_players=3, max_turns=6)
-    often, seldom = Batch(40, rules, seed=2), Batch(40, rules, seed=2)
-    ends = 0
+    often, seldom = (Batch(40, Rules(num_players=3, max_turns=6), seed=2) for _ in range(2))
     for number in range(120):
         picks = chosen(often, number)
         for batch in (often, seldom):
             batch.step(picks)
-        ended = often.terminated | often.truncated
-        games = often.ended
-        assert np.array_equal(games, np.flatnonzero(ended)) and len(often.end_states) == len(games)
-        ends += len(games)
-        shown = often.final_observation
-        assert shown[ended].any(axis=2).all() and not shown[~ended].any()
+        games, shown = often.ended, often.final_observation
+        assert np.array_equal(games, np.flatnonzero(often.terminated | often.truncated)) and len(often.end_states) == len(games)
+        assert shown[games].any(axis=2).all() and not np.delete(shown, games, axis=0).any()
         assert np.array_equal(often.seen_at_end(games % 3)[0], shown[games, games % 3])
         assert number % 7 or np.array_equal(seldom.final_observation, shown)
-    assert ends > 100
+    assert often._episodes.sum() > 100
 
 
 @pytest.mark.parametrize("wrong", [-1, actions.NUM_ACTIONS, 10**12, actions.parse("done"), -(2**63)])
@@ -145,9 +122,7 @@ def test_actions_of_every_integer_type(kind) -> None:
 
 
 @pytest.mark.parametrize(
-    "actions_",
-    [0, [0], [0, 0, 0], [[0, 0]], [0.0, 1.0], ["a", "b"], [None, None], [True, False], None, [2**64 - 1, 0]],
-    ids=str,
+    "actions_", [0, [0], [0, 0, 0], [[0, 0]], [0.0, 1.0], ["a", "b"], [None, None], [True, False], None, [2**64 - 1, 0]], ids=str
 )
 def test_what_are_no_actions(actions_) -> None:
     batch = Batch(2, SHORT, seed=3)
@@ -165,6 +140,7 @@ def test_what_are_no_actions(actions_) -> None:
     [
         *(({"n": n}, "n must") for n in (0, -1, 2.0, True, "2")), *(({"threads": k}, "threads must") for k in (0, 1.5)),
         *(({"reward": name}, "reward must") for name in ("money", None)), *(({"seed": seed}, "seed") for seed in ("x", 1.5)),
+        *(({"events": k}, "events must") for k in (-1, MOST_EVENTS + 1, 1.5, True, "16", None)),
         *(({"rules": rules}, "rules") for rules in ({"num_players": 3}, 3)),
     ],
     ids=str,

@@ -15,8 +15,6 @@ from euphoria_env import Batch, Game, Rules
 from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.trajectories import Trajectories
-from tests.tools.playing import SHOWN, everything
 
 Copied = Callable[[Any], Any]
 WAYS: dict[str, Copied] = {
@@ -28,31 +26,6 @@ SHORT = Rules(num_players=3, max_turns=6)
 @pytest.fixture(params=WAYS)
 def copied(request: pytest.FixtureRequest) -> Copied:
     return WAYS[request.param]
-
-
-@pytest.mark.parametrize(("n", "threads", "events"), [(1, 1, 0), (3, 1, 4), (520, 2, 2)])
-def test_batches(copied: Copied, n: int, threads: int, events: int) -> None:
-    batch, rng = Batch(n, SHORT, seed=1, threads=threads, events=events), np.random.default_rng(0)
-    while not (batch.terminated | batch.truncated).any():
-        batch.step(batch.sample(rng))
-    twin, before = copied(batch), everything(batch)
-    assert everything(twin) == before and twin.threads == batch.threads
-    for name in SHOWN:
-        array = getattr(twin, name)
-        assert (array.ctypes.data % 64 == 0 or not array.size) and array.flags.writeable
-        assert not np.shares_memory(array, getattr(batch, name))
-    arrays = {name: getattr(twin, name) for name in SHOWN}
-    moves = []
-    for k in range(30):
-        moves.append(twin.sample(np.random.default_rng(k)))
-        twin.step(moves[-1])
-    assert everything(batch) == before
-    for move in moves:
-        batch.step(move)
-    assert everything(batch) == everything(twin) and all(getattr(twin, name) is arrays[name] for name in SHOWN)
-    for one in (batch, twin):
-        one.restart([0])
-    assert everything(batch) == everything(twin)
 
 
 def test_games(copied: Copied) -> None:
@@ -70,29 +43,6 @@ def test_games(copied: Copied) -> None:
         for move in moves:
             one.play(move)
         assert one == twin and one.to_record() == twin.to_record()
-
-
-def test_trajectories_with_their_games(copied: Copied) -> None:
-    batch, rng = Batch(4, SHORT, seed=1), np.random.default_rng(0)
-    one = Trajectories(batch, 400)
-
-    def play(batch: Batch, one: Trajectories, moves: list[np.ndarray]) -> None:
-        for move in moves:
-            one.add(range(4))
-            batch.step(move)
-            one.credit()
-
-    play(batch, one, [batch.sample(rng)])
-    batch_twin, twin = copy.deepcopy([batch, one]) if copied is copy.copy else copied([batch, one])
-    moves = []
-    for _ in range(40):
-        moves.append(batch_twin.sample(rng))
-        play(batch_twin, twin, moves[-1:])
-    assert one.size == 4
-    play(batch, one, moves)
-    assert {name: array.tobytes() for name, array in one.arrays().items()} == {
-        name: array.tobytes() for name, array in twin.arrays().items()
-    }
 
 
 class Drawing:

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import itertools
-import json
 import os
 import re
 import subprocess
@@ -68,8 +67,7 @@ TRAINING = {"tutorials/study", "tutorials/own-algorithm"}  # what these do takes
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, id=name_of(page), marks=[pytest.mark.long] * (name_of(page) in TRAINING)) for page in TUTORIALS],
+    "page", [pytest.param(page, id=name_of(page), marks=[pytest.mark.long] * (name_of(page) in TRAINING)) for page in TUTORIALS]
 )
 def test_tutorial_runs(page, tmp_path, monkeypatch, capsys):
     """Every block, one after the other in a folder of their own; a `text` block is what the one before it prints."""
@@ -94,41 +92,6 @@ def test_tutorial_runs(page, tmp_path, monkeypatch, capsys):
             assert language == "text"
         if following == "text":
             assert capsys.readouterr().out == expected
-
-
-TRACE = """
-import json, re, sys
-from euphoria_env import Game
-from euphoria_env.cards.vocabulary import Effect
-from euphoria_env.engine import loop
-from euphoria_env.engine.state import Operation
-
-carry_out, told = loop.carry_out, []
-name = lambda number: (Effect if number < len(Effect) else Operation)(number).name
-
-
-def traced(g, tape, op, p, a, b):
-    carry_out(g, tape, op, p, a, b)
-    told.append([name(op), *(name(int(entry[0])) for entry in g["stack"][: int(g["depth"])])])
-
-
-loop.carry_out = traced
-exec(sys.argv[1])
-print(json.dumps(told))
-"""
-
-
-def test_one_move_goes_as_the_page_says():
-    """The example of docs/architecture.md in plain Python: operations, and the stack after each."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    example = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
-    shown = [
-        [operation, *re.findall(r"\w+", stack)]
-        for operation, stack in re.findall(r"^\| `([A-Z_]+)` \| .* \| ((?:`[A-Z_]+` ?)+) \|$", text, re.MULTILINE)
-    ]
-    done = run_script("-c", TRACE, example)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == shown
 
 
 # ---------------------------------------------------------------------------------------------- what nothing else would miss

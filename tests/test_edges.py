@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,29 +13,12 @@ from euphoria_agents.files import read_text
 from euphoria_agents.play.study.game_analysis import about
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, IllegalMove, Rules, actions, raw_env
-from euphoria_env.json_reader import read_json
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.words import legal_moves, log, question
 
 TWO = Rules(num_players=2)
 
-NO_ACTIONS = [
-    559.9, np.float32(559.5), b"559", 2**63, -(2**70), float("inf"), float("nan"), True, np.True_, np.array([3]),
-    np.array([], int), np.array(3.0), None, int, [3],
-]  # fmt: skip
 ACTIONS = [3, np.int32(3), np.uint8(3), np.array(3), np.array(3, np.int16)]
-
-
-@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
-def test_what_is_no_action_id(action: Any) -> None:
-    """`EnvMachine` refuses them in environments."""
-    game = Game(TWO, seed=1)
-    before = game.clone()
-    with pytest.raises(IllegalMove, match="an action is an integer from 0 to 663") as error:
-        game.play(action)
-    assert all(move in str(error.value) for move in game.legal()) and game == before
-    with pytest.raises(ValueError, match="an action is an integer from 0 to 663"):
-        actions.name(action)
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=repr)
@@ -50,48 +32,17 @@ def test_what_is_an_action_id(action: Any) -> None:
     environment.step(np.array(environment.game.legal_actions()[0]))
 
 
-@pytest.mark.parametrize("options", [1, "position", [("position", {})]])
-def test_options_that_are_no_dict(options: Any) -> None:
-    environment = raw_env(num_players=2)
-    environment.reset(seed=1)
-    before = environment.game
-    with pytest.raises(ValueError, match="options must"):
-        environment.reset(options=options)
-    assert environment.game == before
-
-
-# ---------------------------------------------------------------------------------------------------------- copies, long tapes
-
-
-TIE: dict[str, Any] = {
-    "rules": {"num_players": 2},
-    "players": [
-        {"workers": [3, 5], "knowledge": 3, "dilemma": {"artifact": "bat", "resolved": "star"}, "recruits": [
-            {"name": "jefferson_the_shock_artist", "active": True}]},
-        {"workers": [2], "knowledge": 3, "dilemma": {"artifact": "box", "resolved": "star"}, "recruits": [
-            {"name": "yordy_the_demotivator", "active": True}]},
-    ],
-    "markets": {
-        "euphorian_market_1": {"tile": "bemusement_park", "built": True, "stars": [0, 1]},
-        "euphorian_market_2": {"tile": "spa_of_fleeting_pleasure", "built": True, "stars": [0, 1]},
-        "subterran_market_1": {"tile": "stadium_of_guaranteed_home_runs", "built": True, "stars": [0, 1]},
-        "subterran_market_2": {"tile": "cafeteria_of_nameless_meat", "built": True, "stars": [1]},
-        "wastelander_market_1": {"tile": "clinic_of_blind_hindsight", "built": True, "stars": [0]},
-    },
-    "territories": {
-        "euphorian_territory": [0, 0], "subterran_territory": [0, 1], "wastelander_territory": [0, 1],
-        "icarite_territory": [1, 1],
-    },
-    "allegiance": {"euphorian": 10},
-}  # fmt: skip
-
-
 def test_a_move_that_draws_thousands_of_outcomes_keeps_them_all() -> None:
     """The rolls of R16.2 are repeated while they are equal, and loaded dice can make that so."""
-    game = Game.from_dict(TIE)
+    players = [
+        {"workers": faces, "recruits": [{"name": name, "active": True}]}
+        for faces, name in (([1, 3], "gary_the_electrician"), ([1], "ben_the_ludologist"))
+    ]
+    rules = {"num_players": 2, "stars_to_win": 1}
+    game = Game.from_dict({"rules": rules, "players": players, "allegiance": {"euphorian": 10}})
     dice = [1, 1] * 3000 + [2, 1]
     game.load(dice=dice)
-    game.play("place 3 generator")
+    game.play("place 1 generator")
     assert game.over and game.ranking is not None
     drawn = [value for kind, value in game.outcomes if kind == "dice"]
     assert drawn == dice[: len(drawn)] and len(drawn) >= 6000
@@ -139,31 +90,14 @@ def test_blank_lines_count_where_an_error_is_named() -> None:
             Game.from_record(nothing)
 
 
-def test_a_position_that_an_editor_has_saved(tmp_path: Path) -> None:
-    game = Game(TWO, seed=4)
-    for text in ("\ufeff{}", "\ufeff\r\n {}\r\n\n", "{}\n\n", "\n{}"):
-        file = tmp_path / "position.json"
-        file.write_bytes(text.format(json.dumps(game.to_dict(), indent=1)).encode())
-        assert Game.from_dict(read_json(read_text(file))) == game
-
-
 def test_seats_of_numpy_are_seats() -> None:
     game = Game(TWO, seed=4)
     for seat in (np.int8(1), np.uint64(1)):
         assert board_svg(game, seat) == board_svg(game, 1) and board_text(game, seat) == board_text(game, 1)
         assert legal_moves(game, seat) == legal_moves(game, 1) and game.events_for(seat) == game.events_for(1)
         assert (game.observation(seat) == game.observation(1)).all() and game.determinize(seat, 1) == game.determinize(1, 1)
-    calls = (
-        board_svg,
-        board_text,
-        legal_moves,
-        question,
-        log,
-        Game.observation,
-        Game.events_for,
-        lambda g, p: g.determinize(p, 1),
-    )
+    calls = (board_svg, board_text, legal_moves, question, log, Game.observation, Game.events_for, Game.determinize)
     for call in calls:
         for seat in (-1, 2, True, 1.0, float("nan"), "1", np.True_, np.array([1])):
             with pytest.raises(ValueError, match="0 to 1"):
-                call(game, seat)
+                call(game, seat, 1) if call is Game.determinize else call(game, seat)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import ast
-import copy
 import random
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
-from euphoria_env import Batch, Game, Rules, env, events, words
-from euphoria_env.engine import tape
-from euphoria_env.event_kinds import KIND_ROWS, MOST_EVENTS
+from euphoria_env import Game, words
+from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import KINDS, Event, EventKind
-from tests.tools import oracle
 from tests.tools.playing import all_rules, prefer
 from tests.tools.positions import any_position
 
-ENGINE = Path(__file__).parent.parent / "euphoria_env" / "engine"
 GYMNASIUM_ID = "euphoria_env:euphoria_env/Euphoria-v0"
 
 
@@ -35,107 +27,6 @@ def starts(rng: random.Random, positions: int) -> Iterator[Game]:
     """Games of all player counts and options from their setup, and games from positions."""
     yield from (Game(rules, seed=rng.getrandbits(40)) for rules in all_rules())
     yield from (Game.from_dict({**any_position(rng), "seed": rng.getrandbits(30)}) for _ in range(positions))
-
-
-def test_the_engine_logs_every_kind() -> None:
-    noted = {
-        node.attr
-        for path in ENGINE.glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "EventKind"
-    }
-    assert {kind.name for kind in EventKind} - noted == {"NOTHING"}
-
-
-def test_the_table_says_what_each_field_is() -> None:
-    assert [row.name for row in events.table()] == list(KINDS) and len({*KINDS}) == len(KINDS) < 128
-    for row in events.table():
-        assert row.meaning and row.causes in ("", "group", "interruption", "next")
-        assert row.a or not row.b or row.name in ("roll",), "b alone"
-        assert row.a or not row.secret
-    assert {row.outcome for row in KIND_ROWS.values() if row.outcome} == {*tape.KINDS}
-
-
-def test_fields_are_in_the_range_that_the_table_says() -> None:
-    """Names exist, players are seats, there is -1 exactly where the table has no field (or a recruit has no row)."""
-    rng = random.Random(4)
-    for game in starts(rng, 60):
-        n = game.rules.num_players
-        for _ in range(80):
-            if game.legal():
-                game.play(prefer(game, rng))
-        for event in game.events:
-            row = events.table()[event.kind]
-            assert -1 <= event.player < n and min(event.a, event.b) >= -1 and max(event.a, event.b) < 128
-            assert row.player == (event.player >= 0) or row.name == "tile_dealt"
-            for label, value in ((row.a, event.a), (row.b, event.b)):
-                if label in events.NAMES or label == "player":
-                    assert 0 <= value < (n if label == "player" else len(events.NAMES[label]))
-                elif label not in ("old face", "number of the ability"):
-                    assert (value >= 0) == bool(label), row
-
-
-# ------------------------------------------------------------------------------------------------------------------- causes
-
-
-def told(given: dict[str, Any], moves: list[str], **load: Any) -> str:
-    """The events that follow the first move, as names with their numbers."""
-    game = Game.from_dict({"seed": 1, **given})
-    game.load(**load)
-    for move in moves:
-        game.play(move)
-    return " ".join(f"{KINDS[e.kind]}({','.join(str(x) for x in e[1:] if x >= 0)})" for e in game.events)
-
-
-def recruit(name: str) -> dict[str, Any]:
-    return {"name": name, "active": True}
-
-
-def number(name: str) -> int:
-    return events.NAMES["recruit"].index(name)
-
-
-def test_a_bump_has_its_causes_in_the_order_of_r4() -> None:
-    """The move of docs/architecture.md: bump, roll, Phil, payment, gain (R4.2 to R4.4)."""
-    given = {
-        "rules": {"num_players": 2},
-        "players": [
-            {"workers": [4, 2], "goods": {"energy": 1}, "recruits": [recruit("phil_the_spy")]},
-            {"workers": [2], "recruits": []},
-        ],
-        "workers": {"euphorian_tunnel": [[1, 5]]},
-    }
-    phil = number("phil_the_spy")
-    assert told(given, ["place 4 euphorian_tunnel", "use phil_the_spy", "gain gold"], dice=[3], artifacts=["book"]) == (
-        f"placed(0,4,4) bumped(1,4,5) roll(1,1) die(1,3,5) ability(0,{phil},0) knowledge_paid(0,1,4) drawn(0,4) "
-        "pays(0,4) paid(0,0,1) gains(0,4) miner(0,0,1) gained(0,4,1) turn(1)"
-    )
-
-
-@pytest.mark.parametrize(
-    ("space", "moves", "player", "card", "more"),
-    [
-        ("euphorian_site_1_2", ["pay stone"], {"goods": {"gold": 1, "stone": 1}}, "michael_the_engineer", {}),
-        ("euphorian_site_1_2", [], {"artifacts": {"bat": 1}}, "flartner_the_scammer", {}),
-        ("ark_of_fractured_memories", ["star wastelander_territory"], {"artifacts": {"bat": 1}}, "jacko_the_archivist", {}),
-        ("breeze_bar", [], {"goods": {"food": 1, "water": 1}, "morale": 3}, "brian_the_viticulturist", {}),
-        ("euphorian_tunnel", ["gain gold"], {"recruits": []}, "matthew_the_thief", {"workers": {"euphorian_tunnel": [[1, 3]]}}),
-        ("euphorian_tunnel_end", [], {}, "kaden_the_infiltrator", {"miners": {"euphorian": 9}}),
-    ],
-)
-def test_a_way_to_pay_names_its_recruit(space: str, moves: list[str], player: dict, card: str, more: dict) -> None:
-    """R13.1: Matthew and the others are never asked; the payment says that it is due to them."""
-    given = {
-        "rules": {"num_players": 2},
-        "players": [{"workers": [4], "morale": 2, **player, "recruits": [recruit(card)]}, {"workers": [1]}],
-        **more,
-    }
-    game = Game.from_dict({**given, "seed": 1})
-    game.load(dice=[1])
-    for move in [f"place 4 {space}", *moves]:
-        if move in game.legal():
-            game.play(move)
-    assert (EventKind.WAY, 0, number(card), -1) in game.events
 
 
 # ----------------------------------------------------------------------------------------------------------- what is hidden
@@ -200,114 +91,7 @@ def test_nobody_is_told_what_they_cannot_know_in_20_000_pairs() -> None:
         seed += 1
 
 
-def test_a_player_knows_their_own_cards() -> None:
-    game = Game(Rules(num_players=3), seed=1)
-    rng = random.Random(1)
-    while game.turn < 12:
-        game.play(prefer(game, rng))
-    for player in range(3):
-        for whole, seen in zip(game.events, game.events_for(player), strict=True):
-            hidden = events.table()[whole.kind].secret and whole.player != player
-            assert seen == (whole._replace(a=-1) if hidden else whole)
-    for wrong in (3, -1, True, "0"):
-        with pytest.raises(ValueError, match="player must"):
-            game.events_for(wrong)  # type: ignore[arg-type]
-
-
-# --------------------------------------------------------------------------------------------------------- public and follow
-
-
-def test_events_of_a_refused_move_are_gone() -> None:
-    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4], "goods": {"energy": 1}}]})
-    game.play("place 4 euphorian_tunnel")
-    before = game.events
-    game.load(artifacts=["bat"])
-    game.load(artifacts=["bat"] * 6)
-    d = game.to_dict()
-    assert game.clone().events == before == game.events
-    game.play("gain artifact")
-    assert d != game.to_dict() and game.events[: len(before)] == before
-
-
 # ------------------------------------------------------------------------------------------------------------ observations
-
-
-def as_seen(game: Game, player: int, k: int) -> list[list[int]]:
-    """The last k events of a game as `events=k` shows them."""
-    return oracle.last_events(game.events, player, game.rules.num_players, k)
-
-
-@pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 16), (6, 200)])
-def test_a_batch_shows_the_last_events(n: int, k: int) -> None:
-    """The same as games that play the same moves, also where games end and restart."""
-    rules, rng = Rules(num_players=n, stars_to_win=1, trading=True), np.random.default_rng(1)
-    batch = Batch(4, rules, seed=1, events=k)
-    assert batch.events.shape == (4, k, events.EVENT_SIZE) and batch.events.dtype == np.int8
-    games, ended, shown = [None] * 4, 0, 0
-    for step in range(600):
-        moves = batch.sample(rng)
-        for game, move in zip(games, moves.tolist(), strict=True):
-            if game is not None:
-                game.play(move)
-        old = batch.events.copy()
-        batch.step(moves)
-        for i, game in enumerate(games):
-            if batch.terminated[i]:
-                if game is not None:
-                    for player in range(n):
-                        seen = batch.seen_at_end(np.full(len(batch.ended), player))[1][batch.ended == i][0]
-                        assert seen[-3:].tolist() == as_seen(game, player, 3)
-                    ended += 1
-                assert not np.array_equal(old[i], batch.events[i]) and batch.events[i, -1, 0] < EventKind.TURN
-                games[i] = batch.game(i)
-            elif game is not None and step % 7 == 0:
-                whole = len(game.events)
-                expected = as_seen(game, int(batch.player[i]), k)[-whole:] if whole else []
-                assert batch.events[i].tolist()[-whole or k :] == expected
-                shown += 1
-    assert ended and shown > 100
-
-
-def test_events_are_the_same_for_any_threads_and_go_on_after_a_restart() -> None:
-    rules, rng = Rules(num_players=3), np.random.default_rng(1)
-    one, two = (Batch(600, rules, seed=3, threads=t, events=8) for t in (1, 2))
-    plain = Batch(600, rules, seed=3)
-    for _ in range(60):
-        moves = one.sample(rng)
-        for batch in (one, two, plain):
-            batch.step(moves)
-    assert np.array_equal(one.events, two.events) and one.states.tobytes() == plain.states.tobytes()
-    copied = copy.copy(one)
-    copied.step(copied.sample(rng))
-    assert not np.array_equal(copied.events, one.events)
-    start = Game.from_dict({"rules": {"num_players": 3}, "seed": 1})
-    one.restart([0, 1], {1: start})
-    assert one.events[0].any() and not one.events[1].any(), "a game from a position begins without events"
-
-
-def test_without_events_nothing_is_noted() -> None:
-    """The tape that all games share stays as it was made, and has no room."""
-    batch = Batch(64, Rules(num_players=4, trading=True, stars_to_win=1), seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        batch.step(batch.sample(rng))
-    assert batch.events.shape == (64, 0, events.EVENT_SIZE)
-    assert batch._tapes.tolist() == [tape.empty_tape().tolist()]
-    assert tape.empty_tape()[tape.TAPE_NEXT] == 0
-
-
-@pytest.mark.parametrize("wrong", [-1, MOST_EVENTS + 1, 1.5, True, "16", None])
-def test_a_wrong_number_of_events_is_refused(wrong: Any) -> None:
-    message = "events must"
-    makers = (
-        lambda: Batch(2, events=wrong),
-        lambda: env(events=wrong),
-        lambda: gymnasium.make(GYMNASIUM_ID, opponents="random", events=wrong),
-        lambda: gymnasium.make_vec(GYMNASIUM_ID, num_envs=2, opponents="random", events=wrong),
-    )
-    for make in makers:
-        with pytest.raises(ValueError, match=message):
-            make()
 
 
 def test_gymnasium_shows_the_learner_their_events() -> None:
@@ -327,42 +111,3 @@ def test_gymnasium_shows_the_learner_their_events() -> None:
     assert KINDS[observation["events"][-1, 0]] == "rank" and one.observation_space.contains(observation)
     masked = gymnasium.make(GYMNASIUM_ID, opponents="random", num_players=2, events=6, mask="observation")
     assert {*masked.reset(seed=1)[0]} == {"observation", "action_mask", "events"}
-
-
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_vectors_show_the_learners_their_events(mode: AutoresetMode) -> None:
-    """Also the last ones of games that have ended."""
-    many = gymnasium.make_vec(
-        GYMNASIUM_ID, num_envs=4, opponents="random", num_players=2, events=6, stars_to_win=1,
-        autoreset_mode=mode,
-    )  # fmt: skip
-    rng = np.random.default_rng(1)
-    observations, infos = many.reset(seed=1)
-    ended = 0
-    for _ in range(400):
-        assert many.observation_space.contains(observations)
-        masks = infos["action_mask"]
-        moves = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
-        observations, _, terminated, truncated, infos = many.step(moves)
-        for i in np.flatnonzero(terminated | truncated):
-            last = infos["final_obs"][i] if mode is AutoresetMode.SAME_STEP else {k: v[i] for k, v in observations.items()}
-            assert KINDS[last["events"][-1, 0]] == "rank" and many.single_observation_space.contains(last)
-            ended += 1
-        if mode is AutoresetMode.DISABLED and (terminated | truncated).any():
-            observations, infos = many.reset(options={"reset_mask": terminated | truncated})
-    assert ended > 3
-
-
-def test_sb3_takes_events() -> None:
-    sb3 = pytest.importorskip("euphoria_env.envs.sb3")
-    games = sb3.EuphoriaVecEnv(3, "random", num_players=2, events=4, stars_to_win=1, seed=1)
-    observations = games.reset()
-    assert observations["events"].shape == (3, 4, events.EVENT_SIZE)
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in games.action_masks()])
-        _, _, dones, infos = games.step(moves)
-        if dones.any():
-            break
-    last = infos[int(dones.argmax())]["terminal_observation"]
-    assert KINDS[last["events"][-1, 0]] == "rank"

@@ -17,11 +17,8 @@ from typing import Any
 import pytest
 
 from euphoria_agents import background
-from euphoria_agents.play import Seat
-from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.web import permissions, studies
 from euphoria_agents.play.web.limits import DAY, Limit
-from euphoria_agents.play.web.server import listen
 from euphoria_agents.play.web.store import Store
 from euphoria_env import Game, Rules
 from tests.test_serve import BODIES
@@ -283,21 +280,3 @@ def test_players_can_be_seen_and_told_apart(server: Served, names: tuple[str, st
     seats = [{"name": name, "spec": None, "here": True} for name in names]
     status, content, _ = server.visitor().ask("POST", "/api/games", {"seats": seats})
     assert status == 422 and "name" in json.loads(content)["error"]
-
-
-def test_names_have_their_normal_form() -> None:
-    names = ["e\u0301va", "  A   B ", "\u2764\ufe0f", "אנה", "Ann", "!"]
-    assert [seat.name for seat in with_distinct_names([Seat(name) for name in names])] == [
-        "\u00e9va",
-        "A B",
-        "\u2764",
-        "אנה",
-        "Ann",
-        "!",
-    ]
-
-
-@pytest.mark.parametrize("port", [-1, 65_536, 99_999, 2**31, 10**30])
-def test_what_is_no_port_is_refused(port: int) -> None:
-    with pytest.raises(ValueError, match=f"a port is a number from 0 to 65535, not {port}"):
-        listen("127.0.0.1", port)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,22 +90,17 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     return seen
 
 
-def play_single(thief: Thief) -> None:
-    """The single environment, with a seed and without one."""
-    env = EuphoriaEnv(opponents=thief, num_players=3)
-    for seed in (3, None):
-        _, info = env.reset(seed=seed)
-        for _ in range(8):
-            _, _, _, _, info = env.step(int(sample(info["action_mask"], np.random.default_rng(0))))
+def play_in(make: Callable[..., Any]) -> Callable[[Thief], None]:
+    """Plays in an environment, with a seed and without one."""
 
+    def play(thief: Thief) -> None:
+        env = make(opponents=thief, num_players=3)
+        for seed in (3, None):
+            _, info = env.reset(seed=seed)
+            for _ in range(8):
+                *_, info = env.step(sample(info["action_mask"], np.random.default_rng(0)))
 
-def play_vector(thief: Thief) -> None:
-    """The vector environment, with a seed and without one."""
-    env = EuphoriaVectorEnv(2, opponents=thief, num_players=3)
-    for seed in (3, None):
-        _, infos = env.reset(seed=seed)
-        for _ in range(8):
-            _, _, _, _, infos = env.step(sample(infos["action_mask"], np.random.default_rng(0)))
+    return play
 
 
 def play_matches(thief: Thief) -> None:
@@ -113,29 +109,8 @@ def play_matches(thief: Thief) -> None:
 
 
 @pytest.mark.parametrize("needs_game", [False, True])
-@pytest.mark.parametrize("play", [play_single, play_vector, play_matches])
+@pytest.mark.parametrize("play", [play_in(EuphoriaEnv), play_in(partial(EuphoriaVectorEnv, 2)), play_matches])
 def test_an_agent_finds_no_seed(secrets: set[int], play: Callable[[Thief], None], needs_game: bool) -> None:
     thief = Thief(needs_game)
     play(thief)
     assert thief.asked > 20 and secrets and not thief.found & secrets
-
-
-def test_agents_of_a_match_do_not_share_their_chance() -> None:
-    class Rewinds(Agent):
-        """Sets its generator back, as if it could choose what the others draw."""
-
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-            rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
-            return int(WEIGHTS.act(observation, mask, rng))
-
-    class Notes(Agent):
-        drawn: list[float]
-
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-            self.drawn.append(rng.random())
-            return int(WEIGHTS.act(observation, mask, rng))
-
-    notes = Notes()
-    notes.drawn = []
-    play_match([Rewinds(), notes], 2, Rules(num_players=2, max_turns=8), seed=1)
-    assert len(set(notes.drawn)) == len(notes.drawn)

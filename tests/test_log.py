@@ -16,7 +16,7 @@ from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, TUNNELS
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
 from euphoria_env.words.event_text import EVENT_WORDS
 from euphoria_env.words.names import second_person
-from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.playing import active, all_rules, prefer, random_move
 from tests.tools.positions import any_position
 
 NAMES = ["Ada", "Ruud", "Dr. Cy; or Max", "Dee", "Ed (the first)", "Flo"]
@@ -131,14 +131,6 @@ def test_every_kind_of_event_has_words() -> None:
         assert all(getattr(row, "a" if field == "whose" else field) for field in used), kind
 
 
-def test_lines_of_any_decision_on_are_the_same() -> None:
-    game, _ = played(RULES[3])
-    for seat in (None, 0, 2):
-        whole = words.log(game, seat)
-        assert len(whole) == len(game.decided())
-        assert all(words.log(game, seat, None, since) == whole[since:] for since in range(0, len(whole) + 2, 7))
-
-
 @pytest.mark.parametrize("rules", RULES[1:4], ids=range(3))
 def test_the_reader_is_you_and_the_others_have_their_names(rules: Rules) -> None:
     """The verbs agree; but for cards that only the reader knows the lines are those of everybody."""
@@ -161,6 +153,7 @@ def test_names() -> None:
     assert "Player 1 places a " in "\n".join(words.log(game)) and "player 2 " in "\n".join(words.log(game, 0))
     named = "\n".join(words.log(game, 0, ["Ada", "ppo", "ppo"]))
     assert "ppo (1) begins turn" in named and "You " in named and not re.search(r"player \d|ppo(?! \()", named)
+    assert words.log(game, 0, None, 7) == words.log(game, 0)[7:] and len(words.log(game, 0)) == len(game.decided())
     assert "ada begins turn" in "\n".join(words.log(game, 1, ["ada", "Bo", "Cy"]))
     with pytest.raises(ValueError, match="names must be None or 3 texts, one for each seat"):
         words.log(game, 0, ["Ada", "Bo"])
@@ -191,38 +184,25 @@ def log_of(position: dict[str, Any], moves: list[str], seat: int | None = 0, **l
     return " / ".join(words.log(game, seat, ["Ada", "Bo", "Cy"][: len(position["players"])]))
 
 
-def recruits(*names: str) -> list[dict[str, Any]]:
-    return [{"name": name, "active": True} for name in names]
-
-
 BO = {"workers": [1], "knowledge": 1, "recruits": []}
 
 
 def ada(*cards: str, **more: Any) -> list[dict[str, Any]]:
     """Ada with a worker that shows a 4, and Bo."""
-    return [{"workers": [4], "recruits": recruits(*cards), **more}, BO]
-
-
-def tied(first: list[int], second: list[int], mine: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """Both place their last star when Ada places a worker on the generator; `mine`: more of Ada."""
-    players = [
-        {"workers": first, "recruits": recruits("gary_the_electrician"), **(mine or {})},
-        {"workers": second, "recruits": recruits("ben_the_ludologist")},
-    ]
-    return {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}, **more}
-
-
-def market(tile: str) -> dict[str, Any]:
-    return {"euphorian_market_1": {"tile": tile, "built": True, "stars": [1]}}
+    return [{"workers": [4], "recruits": active(*cards), **more}, BO]
 
 
 RETRIEVES = {"workers": {"farm": [[0, 2]]}}
-TRADE = {
-    "rules": {"num_players": 2, "trading": True},
-    "players": [*ada(goods={"gold": 1})[:1], {**BO, "goods": {"food": 1}, "artifacts": {"bat": 1}}],
-}
 DILEMMA = {"players": ada(artifacts={"bat": 2}, morale=2), "allegiance": {"icarite": 11}}
 DRAWN = ["lee_the_gossip", "matthew_the_thief"]
+TIED = {
+    "rules": {"num_players": 2, "stars_to_win": 1},
+    "players": [
+        {"workers": [1, 3], "recruits": active("gary_the_electrician")},
+        {"workers": [1], "recruits": active("ben_the_ludologist")},
+    ],
+    "allegiance": {"euphorian": 10},
+}
 
 
 def case(said: str, moves: str, load: dict[str, Any] | None = None, **position: Any) -> tuple[Any, ...]:
@@ -231,26 +211,12 @@ def case(said: str, moves: str, load: dict[str, Any] | None = None, **position: 
 
 
 CASES = [
-    # penalties without a choice
-    case(
-        "place a star in the Icarite territory; gain 1 knowledge (penalty of the Theater of Revelatory Propaganda); advance",
-        "place 4 nimbus_loft",
-        players=ada(goods={"gold": 3}),
-        markets=market("theater_of_revelatory_propaganda"),
-    ),
+    # a penalty, a recruit, a tile as the reason
     case(
         "lose 1 morale; lose 1 knowledge (Curtis); lose 1 morale (penalty of the Cafeteria of Nameless Meat); lose 1",
         "retrieve free",
         players=ada("curtis_the_propagandist", morale=4),
-        markets=market("cafeteria_of_nameless_meat"),
-        **RETRIEVES,
-    ),
-    case(
-        "roll 3; lose 1 gold (penalty of the Bemusement Park); Bo begins turn 2",
-        "retrieve free",
-        {"dice": [3]},
-        players=ada(goods={"gold": 1}),
-        markets=market("bemusement_park"),
+        markets={"euphorian_market_1": {"tile": "cafeteria_of_nameless_meat", "built": True, "stars": [1]}},
         **RETRIEVES,
     ),
     # which worker came back where only one could; which die the check took, and the sum
@@ -268,14 +234,7 @@ CASES = [
         {"artifacts": ["bat", "bat"]},
         players=ada(goods={"bliss": 1, "energy": 1}),
     ),
-    case(
-        'You pay knowledge +1 (Geek); gain 1 morale (Nick); draw 1 bat, 1 bear and 1 book (Geek) / You choose "discard bat" / '
-        "You discard 1 bat and 1 bear (Geek); draw 1 box (the Breeze Bar); advance the Icarite allegiance to 1 (the Breeze Bar)",
-        "place 4 breeze_bar, use geek_the_oracle, discard bat, discard bear",
-        {"artifacts": ["bat", "bear", "book", "box"]},
-        players=ada("geek_the_oracle", "nick_the_understudy", morale=5, goods={"bliss": 1, "energy": 1}),
-    ),
-    # who is the reason why something happens, or is paid so
+    # what a recruit lets somebody pay
     case(
         "Bo gets back the bumped 3; rolls 1; you pay knowledge +1 (Matthew)",
         "place 4 euphorian_tunnel, gain gold",
@@ -290,30 +249,22 @@ CASES = [
         {"recruits": DRAWN},
         **DILEMMA,
     ),
-    # others' stars, ties, whose dice, lots
+    # others' stars, ties, whose dice
     case(
         "place a star on Gary; Bo places a star on Ben; you roll 1; Bo rolls 2; you win the tie by the lower roll; win the game; "
         "end on rank 1; Bo ends on rank 2",
         "place 1 generator",
         {"dice": [1, 2]},
-        **tied([1, 3], [1]),
+        **TIED,
     ),
-    case(
-        "you have no worker to roll; Bo has no worker to roll; the lot falls on Bo; Bo wins the tie by the lot; wins the game",
-        "place 1 generator",
-        {"lots": [1]},
-        **tied([1], [], workers={"farm": [[1, 1]]}),
-    ),
-    case("you win the tie by higher morale", "place 1 generator", **tied([1, 1], [1], {"morale": 3})),
-    case("you win the tie by lower knowledge", "place 1 generator", **tied([1, 1], [1], {"knowledge": 2})),
     # offers
     case(
         'You begin an offer to Bo / You choose "ask food" / You offer 1 gold; ask for 1 food / Bo accepts your offer; '
         "hands over 1 food; you hand over 1 gold; receive 1 food; Bo receives 1 gold",
         "trade +1, ask food, offer, accept",
-        **TRADE,
+        rules={"num_players": 2, "trading": True},
+        players=[*ada(goods={"gold": 1})[:1], {**BO, "goods": {"food": 1}, "artifacts": {"bat": 1}}],
     ),
-    case("Bo cannot meet your offer", "trade +1, ask book", **TRADE),
     # the end of a game that is cut off
     case("; the game is cut off; you end on", "place 4 generator", rules={"num_players": 2, "max_turns": 1}, players=ada()),
 ]

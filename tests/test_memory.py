@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,12 @@ from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, 
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
-from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
-from tests.tools.playing import everything
+from tests.tools.playing import everything, random_game
 
 TWO, N = Rules(num_players=2), 4
-GOLDEN = Path(__file__).parent / "golden"
 NAN = float("nan")
 NO_NUMBERS = [True, np.True_, 1.0, np.float32(1), NAN, None, "1", b"1", [1], (), np.array([1]), np.array(1.0)]
 NO_GAMES = [-1, N, -N - 1, 2**31, 2**63, -(2**70), np.int8(-1), np.uint64(2**63)]
@@ -73,17 +71,6 @@ def test_what_are_no_numbers_of_games(call: Callable[[Batch, Any], Any]) -> None
     assert everything(batch) == before
 
 
-def test_the_ends_as_players_saw_them() -> None:
-    batch = at_an_end()
-    ends, before = len(batch.ended), everything(batch)
-    for players in ([2] * ends, [-1] * ends, [0] * (ends + 1), [], [0.0] * ends, [True] * ends, 0, [[0] * ends]):
-        with pytest.raises(ValueError, match="players must"):
-            batch.seen_at_end(players)
-    with pytest.raises(ValueError, match="nothing is observed"):
-        Batch(N, TWO, seed=5, observe=False).seen_at_end([])
-    assert everything(batch) == before
-
-
 @pytest.mark.parametrize("games", THE_SAME, ids=repr)
 def test_numbers_of_games_of_any_kind(games: Any) -> None:
     batch, expected = Batch(N, TWO, seed=1), Batch(N, TWO, seed=1)
@@ -98,9 +85,7 @@ def test_numbers_of_games_of_any_kind(games: Any) -> None:
 def test_starts_are_those_of_games_that_restart() -> None:
     batch, other = Batch(N, TWO, seed=1), Game(Rules(num_players=3), 1)
     before, start = everything(batch), Game(TWO, 7)
-    ended = Game.from_dict({**Game(TWO, 1).to_dict()})
-    while not (ended.over or ended.truncated):
-        ended.play(int(ended.legal_actions()[-1]))
+    ended = random_game(TWO, 1)
     for games, starts, error in (
         ([0, 1], {2: start}, ValueError), ([], {0: start}, ValueError), ([0, 0], None, ValueError), ([0], {0: other}, ValueError),
         ([0], {0: ended}, ValueError), ([0], {0: None}, TypeError), ([0], {0: start.to_dict()}, TypeError),
@@ -110,11 +95,6 @@ def test_starts_are_those_of_games_that_restart() -> None:
         with pytest.raises(error):
             batch.restart(games, starts)
         assert everything(batch) == before
-    batch.restart([3, 1], {1: start})
-    assert batch.game(1) == start and (batch.mask[1] == start.mask()).all() and batch.player[1] == start.player
-    assert (batch.observation[1] == start.observation(start.player)).all()
-    start.play(start.legal()[0])
-    assert batch.game(1) != start, "the batch has a copy"
 
 
 @pytest.mark.parametrize("wrong", [None, 3, np.random, [0.5] * N, type("Ones", (), {"random": lambda self, n: np.ones(n)})()])
@@ -195,23 +175,6 @@ def test_advantages_follow_later_decisions_alone() -> None:
         assert (estimate_advantages(*same, 0.9, 0.8) == expected).all()
 
 
-def test_nothing_is_added_beyond_the_room_or_for_nobody() -> None:
-    batch = Batch(N, TWO, seed=1)
-    one = Trajectories(batch, 8)
-    for size in (-1, 7, 10**12):
-        one.size = size
-        with pytest.raises(ValueError, match="there is room for 8 decisions"):
-            one.add([0, 1])
-    one.size, one.capacity = 7, 10**9
-    with pytest.raises(ValueError, match="there is room for"):
-        one.add([0, 1])
-    one.size = 0
-    batch.player[1] = 100
-    with pytest.raises(IndexError, match="batch.player must"):
-        one.add([0, 1])
-    assert one.size == 0 and not one.game.any() and (one._latest == -1).all()
-
-
 @pytest.mark.parametrize("capacity", [-1, 2.0, True, None, "4"])
 def test_there_is_room_for_a_number_of_decisions(capacity: Any) -> None:
     with pytest.raises(ValueError, match="capacity must"):
@@ -270,43 +233,18 @@ def test_actions_may_change_after_they_were_taken() -> None:
 
 
 def test_a_refused_position_leaves_the_chance_to_come() -> None:
-    one, other = EuphoriaEnv("random", num_players=2), EuphoriaEnv("random", num_players=2)
-    for env in (one, other):
-        env.reset(seed=3)
-    for position in ({"players": 7}, {"rules": {"num_players": 3}}, 5, {"load": {"dice": [1]}}):
-        with pytest.raises(ValueError, match="players|position"):
-            one.reset(seed=4, options={"position": position})
-    assert one.game == other.game
-    vectors = [EuphoriaVectorEnv(2, "random", num_players=2) for _ in range(2)]
-    ended = Game.from_record((GOLDEN / "3_players_truncated.record").read_text(encoding="utf-8"))
-    rules = ended.rules.to_dict()
-    for three in (EuphoriaEnv("random", **rules), EuphoriaVectorEnv(2, "random", **rules)):
+    ended = random_game(Rules(num_players=2, max_turns=3), 1)
+    wrong = [{"position": one} for one in ({"players": 7}, {"rules": {"num_players": 3}}, 5, {"load": {"dice": [1]}})]
+    wrong += [{"x": 1}]
+    of_many = [*({"position": one} for one in ([None], [None, {"player": 7}], [{}, 5])), {"reset_mask": [True]}]
+    for make, refused in ((EuphoriaEnv, wrong), (partial(EuphoriaVectorEnv, 2), [*wrong, *of_many])):
+        one, other = (make("random", num_players=2, max_turns=3) for _ in range(2))
+        for env in (one, other):
+            env.reset(seed=3)
+        for options in refused:
+            with pytest.raises(ValueError, match="player|position|reset_mask|x"):
+                one.reset(seed=4, options=options)
+        assert (one.action_masks() == other.action_masks()).all()
+        assert (one.reset()[0] == other.reset()[0]).all()
         with pytest.raises(ValueError, match=r"options\.position(\[0\])?: the game has ended"):
-            three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
-    for vector in vectors:
-        vector.reset(seed=3)
-    for options in (
-        {"position": 7},
-        {"position": [None]},
-        {"position": [None, {"player": 7}]},
-        {"position": [{}, 5]},
-        {"reset_mask": [True]},
-        {"reset_mask": np.ones(3, bool)},
-        {"x": 1},
-    ):
-        with pytest.raises(ValueError, match="position|player|reset_mask|x"):
-            vectors[0].reset(seed=4, options=options)
-    assert (vectors[0].reset()[0] == vectors[1].reset()[0]).all()
-    assert (one.reset()[0] == other.reset()[0]).all() and one.game == other.game
-
-
-def test_refused_opponents_leave_those_that_play() -> None:
-    learners = SingleAgentGames(3, TWO, "random", seat=0, reward="win", threads=None, events=0)
-    before = learners.opponents.at(0)
-    for arguments in ({"pool": []}, {"pool": "weights"}, {"pool": ["weights", 7]}, {"opponents": ["weights", "random"]}):
-        with pytest.raises(ValueError, match="pool must|an opponent must|opponents must"):
-            learners.opponents.set(**arguments)
-        assert learners.opponents.at(0) == before
-    for i in (-1, 3, True, 0.0):
-        with pytest.raises((IndexError, TypeError)):
-            learners.final_game(i)
+            one.reset(seed=4, options={"position": ended.to_dict()})

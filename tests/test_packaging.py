@@ -71,17 +71,10 @@ def test_the_wheel_holds_the_packages_and_nothing_else(built: Path) -> None:
         metadata = next(archive.read(name).decode() for name in names if name.endswith("/METADATA"))
     content = {name for name in names if ".dist-info/" not in name}
     assert content == _sources("euphoria_env") | _sources("agents", ROOT / "agents")
-    assert {name.partition("/")[0] for name in content} == {"euphoria_env", "euphoria_agents"}, "nothing is called `agents`"
-    assert {"euphoria_env/py.typed", "euphoria_agents/py.typed"} <= content
+    assert {"euphoria_env/py.typed", "euphoria_agents/py.typed"} <= content and any(name.endswith("/LICENSE") for name in names)
     assert scripts.splitlines() == ["[console_scripts]", "euphoria = euphoria_agents.__main__:main"]
-    assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert "Requires-Python: >=3.11" in metadata
-    required = {
-        re.split(r"[^\w-]", line.split()[1])[0]
-        for line in metadata.splitlines()
-        if line.startswith("Requires-Dist") and "extra ==" not in line
-    }
-    assert required == {"numpy", "numba", "gymnasium", "pettingzoo"}
+    required = re.findall(r"^Requires-Dist: ([\w-]+)(?!.*extra ==)", metadata, re.MULTILINE)
+    assert {*required} == {"numpy", "numba", "gymnasium", "pettingzoo"} and "Requires-Python: >=3.11" in metadata
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, SLOTS, 
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_svg
-from euphoria_env.render.lettering import cut, text_width, wrap
+from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import SMALL
 from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH, WIDE
 from euphoria_env.words import recruit_words, short_name, space_words, title
@@ -257,16 +257,6 @@ def test_names_of_cards_and_their_words_are_at_hand(num_players):
         assert ("When you" in written) == (width == 700 or num_players > 4)  # some players are below the board
 
 
-@pytest.mark.parametrize(
-    ("seat", "dilemma"), [(0, "dilemma bat: Once per game, as your whole turn: pay 1 bat or"), (1, "dilemma open")]
-)
-def test_recruits_and_dilemmas_are_in_words_where_there_is_room(seat, dilemma):
-    player = {"recruits": [{"name": "esme_the_fireman", "active": True}], "dilemma": {"artifact": "bat"}, "workers": [2]}
-    game = Game.from_dict({"rules": {"num_players": 3}, "players": [player, {"workers": [1]}, {"workers": [1]}]})
-    written = texts(board_svg(game, seat))
-    assert recruit_words("esme_the_fireman") in written and dilemma in written
-
-
 def test_names_and_the_last_move():
     game = Game(Rules(num_players=3), seed=2)
     svg = board_svg(game, names=["Ann", "mcts:500", "<Bob> & Co"], last="Ann chose \u2026")
@@ -278,21 +268,13 @@ def test_names_and_the_last_move():
 
 
 def test_every_die_star_and_panel_has_the_number_of_its_player():
-    positions = [[p, 1 + p] for p in range(6)]
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 6},
-            "players": [{"workers": [6]} for _ in range(6)],
-            "workers": {"farm": positions},
-            "territories": {"icarite_territory": [0, 1, 2, 3, 4, 5]},
-        }
-    )
+    board = {"workers": {"farm": [[p, 1 + p] for p in range(6)]}, "territories": {"icarite_territory": [*range(6)]}}
+    game = Game.from_dict({"rules": {"num_players": 6}, "players": [{"workers": [6]} for _ in range(6)], **board})
     svg = board_svg(game)
     numbers = {symbol.get("id"): symbol.findtext(f"{SVG}text") for symbol in ET.fromstring(svg).iter(f"{SVG}symbol")}
     dice = groups(svg, "die")
-    assert [(die.get("data-seat"), die.get("data-face")) for die in dice] == [(p, f"{int(p) + 1}") for p in "012345"] + [
-        (p, "6") for p in "012345"
-    ]
+    shown = [(p, f"{int(p) + 1}") for p in "012345"] + [(p, "6") for p in "012345"]
+    assert [(die.get("data-seat"), die.get("data-face")) for die in dice] == shown
     for node in (*dice, *groups(svg, "star")):
         assert [numbers[use.get("href", "")[1:]] for use in node.iter(f"{SVG}use")] == [node.get("data-seat")]
     assert [star.get("data-seat") for star in groups(svg, "star")] == [*"012345"]
@@ -325,22 +307,6 @@ WRONG = {
 def test_refusals(option, value):
     with pytest.raises(ValueError, match=f"{option} must"):
         board_svg(Game(seed=0), **{option: value})
-
-
-@pytest.mark.parametrize("weight", [400, 700])
-def test_wrapping(weight):
-    rng = random.Random(5)
-    for _ in range(300):
-        text = " ".join("w" * rng.choice((1, 3, 8, 40)) for _ in range(rng.randrange(1, 12)))
-        width, first = rng.choice((60, 150, 400)), rng.choice((None, 10, 100))
-        lines = wrap(text, width, SMALL, weight, first)
-        assert "".join(lines).replace(" ", "") == text.replace(" ", "")
-        assert all(text_width(line, SMALL, weight) <= width for line in lines[1:])
-        assert text_width(lines[0], SMALL, weight) <= (width if first is None else first) or len(lines[0]) == 1
-        for most in (0, 1, 3):
-            kept = cut(lines, most, width, SMALL, weight)
-            assert len(kept) == min(most, len(lines)) and (kept == lines[:most] or kept[-1].endswith("..."))
-            assert all(text_width(line, SMALL, weight) <= max(width, first or 0) for line in kept)
 
 
 def test_texts_are_no_wider_than_reckoned():

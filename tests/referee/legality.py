@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from .costs import cost_of, ways_to_pay
 from .state import Player, Table, Worker
-from .tables import (
-    AREAS,
-    MARKET_OF_SITE,
-    MARKETS,
-    MAX_MINER,
-    REGION,
-    SLOTS,
-    SPACES,
-    TEMPORARY,
-    TUNNEL_ENDS,
-)
+from .tables import AREAS, MARKET_OF_SITE, MARKETS, MAX_MINER, REGION, SLOTS, SPACES, TEMPORARY, TUNNEL_ENDS
 
 
 def is_open(table: Table, player: Player, space: str) -> bool:

@@ -7,13 +7,7 @@ from collections import Counter
 from typing import Any
 
 from .state import Market, Player, Recruit, Rules, Table, Worker
-from .tables import (
-    ARTIFACTS,
-    CARDS_OF_EACH_ARTIFACT,
-    GOODS,
-    MAX_WORKERS,
-    STARS,
-)
+from .tables import ARTIFACTS, CARDS_OF_EACH_ARTIFACT, GOODS, MAX_WORKERS, STARS
 
 
 def without_zeros(numbers: dict[str, int]) -> Counter[str]:

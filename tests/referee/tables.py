@@ -60,11 +60,7 @@ SITE_OF_MARKET = {market: site for site, market in MARKET_OF_SITE.items()}
 MARKETS = tuple(MARKET_OF_SITE.values())
 
 # R10.1: open from the start
-ARTIFACT_MARKETS = (
-    "incinerator_of_historical_accuracy",
-    "free_press_of_harsh_reality",
-    "ark_of_fractured_memories",
-)
+ARTIFACT_MARKETS = ("incinerator_of_historical_accuracy", "free_press_of_harsh_reality", "ark_of_fractured_memories")
 ICARUS = ("wind_salon", "nimbus_loft", "breeze_bar", "sky_lounge")  # R11.1
 
 SPACES = (*AREAS, *TUNNELS, *TUNNEL_ENDS, *TANK, *SLOTS, *MARKETS, *ARTIFACT_MARKETS, *ICARUS)

@@ -1,13 +1,12 @@
 """Differential play: the same games on the engine and on the referee (tests/referee), compared after every decision.
 
-``python -m tests.tools.differential --decisions 1000000 --processes 2`` plays in numbered chunks, each of which depends on the
-seed and its number only. A game on which the two do not agree is printed as a scenario for tests/scenarios without its
+``python -m tests.tools.differential DECISIONS SEED`` plays in numbered chunks, each of which depends on the seed and its number
+only. A game on which the two do not agree is printed as a scenario for tests/scenarios without its
 expectation: one must look up who is right. With NUMBA_DISABLE_JIT=1 nothing is compiled: good for a few decisions.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import multiprocessing
 import os
@@ -19,10 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
 import yaml
 
-from euphoria_agents import load
 from euphoria_env import Game, Rules, actions
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUITS as CARDS
@@ -36,7 +33,6 @@ READABLE = (
     "rules", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
 )  # fmt: skip
 CHUNK = 5_000  # decisions
-WEIGHTS = load("weights")
 
 # Moves that parse, and are never legal: these recruits are never asked (R13.1, docs/positions.md); no artifact market is in
 # Icarus (R10.1).
@@ -238,13 +234,6 @@ def choose_trader(rng: random.Random, legal: list[str], pair: Pair) -> str:
     return rng.choices(legal, weights)[0]
 
 
-def choose_weights(rng: random.Random, legal: list[str], pair: Pair) -> str:
-    """As the agent `weights` does."""
-    game = pair.engine
-    action = WEIGHTS.act(game.observation(game.player), game.mask(), np.random.default_rng(rng.getrandbits(64)))
-    return actions.name(action)
-
-
 _ON_RETRIEVING = {Trigger.RETRIEVING, Trigger.BEFORE_ROLL, Trigger.RETRIEVED}
 _RETRIEVING = {card.name for card in CARDS if {one.on for one in card.abilities} & _ON_RETRIEVING}
 _RETRIEVING |= {"jefferson_the_shock_artist", "gidget_the_hypnotist"}
@@ -268,7 +257,6 @@ POLICIES: dict[str, Callable[[random.Random, list[str], Pair], str]] = {
     "prefer": lambda rng, legal, pair: prefer(pair.engine, rng),
     "curious": choose_curious,
     "trader": choose_trader,
-    "weights": choose_weights,
 }
 
 
@@ -343,23 +331,15 @@ def play_chunks(seed: int, numbers: Iterable[int], processes: int) -> Tally:
         return sum(pool.map(functools.partial(play_chunk, seed), numbers), Tally())
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(decisions: int = 100_000, seed: int = 0) -> int:
     """The command; returns the exit status: 1 if the two do not agree."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.tools.differential", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = functools.partial(parser.add_argument, type=int)
-    add("--decisions", default=100_000, metavar="N", help="decisions to compare (default: %(default)s)")
-    add("--processes", default=os.cpu_count() or 1, metavar="K", help="default: all cores (%(default)s)")
-    add("--seed", default=0, metavar="S", help="another seed gives other games (default: %(default)s)")
-    options = parser.parse_args(arguments)
-    whole = play_chunks(options.seed, range(-(-options.decisions // CHUNK)), options.processes)
+    whole = play_chunks(seed, range(-(-decisions // CHUNK)), os.cpu_count() or 1)
     print(*whole.scenarios, sep="\n")
     print(f"{whole.decisions:,} decisions in {whole.games:,} games ({whole.ended:,} ended), {len(whole.scenarios)} faults")
     never = [move for move in actions.NAMES if not whole.moves[move] and move not in NEVER_LEGAL]
     print(f"moves that were never played: {', '.join(never) or 'none'}")
-    return 1 if whole.scenarios else 0
+    return int(bool(whole.scenarios))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -104,6 +104,11 @@ def expected_rewards(kind: str, game: Game, before: Sequence[int]) -> np.ndarray
     return EXPECTED[kind](game, before)
 
 
+def active(*names: str) -> list[dict[str, Any]]:
+    """Active recruits, as a position has them."""
+    return [{"name": name, "active": True} for name in names]
+
+
 def stars(game: Game) -> list[int]:
     return [player["stars"] for player in game.to_dict()["players"]]
 

@@ -1,6 +1,6 @@
 """Random positions (docs/positions.md): valid, complete in their readable keys, and unlike anything that play would reach soon.
 
-`any_position(rng)` makes one; `positions()` is the same as a hypothesis strategy. Everybody has some recruits (often such as
+`any_position(rng)` makes one. Everybody has some recruits (often such as
 act on each other), the tracks and miners stand high or just before something happens, markets are built, hands are full, stars
 are few, decks are short (`random_position`). In the others one player can do a lot (`spotlight`), has equal workers and much to
 trade with (`bazaar`), or many can end the game at once (`photo_finish`).
@@ -11,8 +11,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from typing import Any
-
-from hypothesis import strategies as st
 
 from tests.referee.tables import (
     AREAS,
@@ -78,11 +76,6 @@ COMBINATIONS = (
     ("chase_the_miner", "amanda_the_broker"),
 )
 MIDGAME_TURN = 40
-
-
-def positions() -> st.SearchStrategy[Position]:
-    """Random positions, for hypothesis."""
-    return st.builds(any_position, st.randoms(use_true_random=False))
 
 
 def any_position(rng: random.Random) -> Position:

@@ -41,6 +41,7 @@ A scenario that names no seed must hold for every seed: it is run with several.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -189,7 +190,16 @@ def read_folder(folder: Path = FOLDER) -> list[tuple[str, Scenario]]:
 
 def differences(expected: Mapping[str, Any], position: Mapping[str, Any]) -> list[str]:
     """The places where a position is not as expected (the subset rules of the module): a line each."""
-    return list(_differences(expected, position, ()))
+    return list(_differences(_keyed(expected), _keyed(position), ()))
+
+
+def _keyed(position: Mapping[str, Any]) -> dict[str, Any]:
+    """A position with players by number and recruits by name."""
+    players = {}
+    for k, player in enumerate(position.get("players", [])):
+        recruits = [{"name": one} if isinstance(one, str) else one for one in player.get("recruits", [])]
+        players[k] = player | ({"recruits": {one["name"]: one for one in recruits}} if "recruits" in player else {})
+    return {**position, **({"players": players} if players else {})}
 
 
 def _differences(expected: Any, actual: Any, path: tuple[str | int, ...]) -> Iterator[str]:
@@ -201,24 +211,18 @@ def _differences(expected: Any, actual: Any, path: tuple[str | int, ...]) -> Ite
             yield f"{_show_path(path)}: should be empty, is {_show(actual)}"
         for key, value in expected.items():
             yield from _compare_key(value, actual, (*path, key))
-    elif path == ("players",) and isinstance(expected, list) and isinstance(actual, list):
-        if len(expected) > len(actual):
-            yield f"players: the scenario has {len(expected)}, the game {len(actual)}"
-        for index, (entry, actual_entry) in enumerate(zip(expected, actual, strict=False)):
-            yield from _differences(entry, actual_entry, (*path, index))
-    elif _are_recruits(path) and expected and isinstance(expected, list) and isinstance(actual, list):
-        yield from _compare_recruits(expected, actual, path)
     elif isinstance(expected, list) and isinstance(actual, list):
-        yield from _compare_lists(expected, actual, path)
+        if sorted(map(_as_json, expected)) != sorted(map(_as_json, actual)):
+            yield f"{_show_path(path)}: should be {_show(expected)} in any order, is {_show(actual)}"
     elif not same(expected, actual):
         yield f"{_show_path(path)}: should be {_show(expected)}, is {_show(actual)}"
 
 
-def _compare_key(expected: Any, holder: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[str]:
+def _compare_key(expected: Any, holder: Mapping[Any, Any], path: tuple[str | int, ...]) -> Iterator[str]:
     """One key of a mapping, which may be left out."""
     key = path[-1]
     if key in holder:
-        yield from _differences(expected, holder[str(key)], path)
+        yield from _differences(expected, holder[key], path)
         return
     known = _known_keys(path[:-1])
     if known is not None and key not in known:
@@ -230,39 +234,13 @@ def _compare_key(expected: Any, holder: Mapping[str, Any], path: tuple[str | int
         yield f"{_show_path(path)}: should be {_show(expected)}, is left out, so 0, empty, false or null"
 
 
-def _compare_recruits(expected: list[Any], actual: list[Any], path: tuple[str | int, ...]) -> Iterator[str]:
-    by_name = {entry["name"]: entry for entry in actual}
-    for entry in expected:
-        entry = {"name": entry} if isinstance(entry, str) else entry
-        name = entry["name"]
-        if name in by_name:
-            yield from _differences(entry, by_name[name], (*path, name))
-        else:
-            yield f"{_show_path(path)}: should have {name}, has {', '.join(by_name) or 'none'}"
-
-
-def _compare_lists(expected: list[Any], actual: list[Any], path: tuple[str | int, ...]) -> Iterator[str]:
-    """Whole lists, in any order."""
-    extra = list(actual)
-    missing = []
-    for item in expected:
-        index = next((i for i, other in enumerate(extra) if same(item, other)), None)
-        if index is None:
-            missing.append(item)
-        else:
-            del extra[index]
-    if missing or extra:
-        parts = [f"missing: {_show(missing)}"] * bool(missing) + [f"too much: {_show(extra)}"] * bool(extra)
-        yield f"{_show_path(path)}: should be {_show(expected)} in any order, is {_show(actual)}; {'; '.join(parts)}"
-
-
 def same(one: Any, other: Any) -> bool:
     """Equality that tells 0 from false, and 1 from true."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return _as_json(one) == _as_json(other)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _is_empty(value: Any) -> bool:
@@ -275,10 +253,6 @@ def _is_empty(value: Any) -> bool:
 def _skips(path: tuple[str | int, ...]) -> bool:
     """Whether an empty mapping here says nothing: `then` itself and the entries of players."""
     return not path or (len(path) == 2 and path[0] == "players")
-
-
-def _are_recruits(path: tuple[str | int, ...]) -> bool:
-    return len(path) == 3 and path[0] == "players" and path[2] == "recruits"
 
 
 def _known_keys(path: tuple[str | int, ...]) -> tuple[str, ...] | None:
