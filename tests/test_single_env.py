@@ -212,7 +212,7 @@ def test_before_reset_everything_says_so(use: Any) -> None:
 
 
 def test_wrong_use() -> None:
-    env = EuphoriaEnv(num_players=2)
+    env = EuphoriaEnv(num_players=2, max_turns=1)
     with pytest.raises(ValueError, match="options.seat"):
         env.reset(options={"seat": 1})
     with pytest.raises(ValueError, match="options must be a dict"):
@@ -220,6 +220,12 @@ def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="its rules are"):
         env.reset(options={"position": {"rules": {"num_players": 3}}})
     env.reset(seed=0)
+    ended, before = Game(Rules(num_players=2, max_turns=1), seed=0), env.np_random.bit_generator.state
+    while not ended.truncated:
+        ended.play(ended.legal()[0])
+    with pytest.raises(ValueError, match="has ended"):
+        env.reset(seed=5, options={"position": ended.to_dict()})
+    assert env.np_random.bit_generator.state == before
     for wrong in (0.5, "0", None, True, np.array([0])):
         with pytest.raises(IllegalMove, match="an action is an integer from 0 to 663|not a move"):
             env.step(wrong)

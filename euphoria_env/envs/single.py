@@ -100,8 +100,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
                 the learner was asked.
         """
         position = reset_options(options).get("position")
-        if position is not None:
-            game_from(position, self.rules, 0)  # refuses an impossible position before the generator is used
+        if position is not None and game_from(position, self.rules, 0).ranking is not None:  # before the generator is used
+            raise ValueError("options.position: the game has ended")
         super().reset(seed=seed)
         for again in range(MOST_UNASKED):
             number = int(self.np_random.integers(2**63 - 1))
@@ -112,8 +112,6 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
 
     def _start(self, game: Game | None, seed: int) -> None:
         """Seats all players, in a new game of this seed if `game` is None, and plays up to the learner's first decision."""
-        if game is not None and game.ranking is not None:
-            raise ValueError("options.position: the game has ended")
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
