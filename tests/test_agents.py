@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
-from euphoria_agents.agent import int8_rows
 from euphoria_agents.matches.match import play_match, wilson
-from euphoria_agents.players.weights import NEVER, read_observation, spin, weigh
+from euphoria_agents.players.weights import NEVER, read_observation, weigh
 from euphoria_agents.registry import BUILTIN
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.engine.move_set import list_moves
@@ -72,15 +71,6 @@ def test_sites_by_what_is_missing(face_there: list[int], weight: float) -> None:
     assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(weight / 2)
 
 
-def test_sites_by_free_workers() -> None:
-    given = position(workers=[3, 3, 3], goods={"gold": 1})
-    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(10 * 2)
-    given["workers"] = {"wastelander_site_1_1": [[0, 2]]}
-    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(10 * 2)
-    given["players"][0]["workers"] = [3, 3]
-    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(10 * 0.2)
-
-
 def test_a_leader_is_not_helped_to_a_star() -> None:
     given = position(workers=[3, 4], goods={"gold": 1})
     given["workers"] = {"euphorian_site_1_3": [[1, 1]], "euphorian_site_1_4": [[2, 1]]}
@@ -107,11 +97,6 @@ def test_retrieves_many_but_none_from_sites() -> None:
     assert weights(given, "retrieve free")["take euphorian_site_1_1"] == 0
 
 
-def test_further_workers_are_hardly_ever_left_out() -> None:
-    found = weights(position(workers=[2, 2]), "place 2 generator")
-    assert found["end"] == 0.02 and found["place 2 aquifer"] > 0
-
-
 def test_a_full_hand_draws_reluctantly() -> None:
     given = position(workers=[3], morale=1, artifacts={"bat": 1}, goods={"energy": 1, "bliss": 1})
     found = weights(given, "place 3 euphorian_tunnel")
@@ -126,18 +111,6 @@ def test_pairs_are_spared() -> None:
     given["players"][0]["recruits"] = [{"name": "jacko_the_archivist", "active": True}]
     found = weights(given, "place 3 ark_of_fractured_memories", "pay one")
     assert found == {"pay bat": NEVER, "pay book": 1}
-
-
-def test_without_weights_all_moves_count_the_same() -> None:
-    def spun(*chances: float) -> list[int]:
-        return [spin(table.copy(), 3, chance) for chance in chances]
-
-    table = np.array([0.0, 0.0, NEVER])
-    assert spun(0.0, 0.49, 0.51, 0.99) == [0, 0, 1, 1]
-    table[:] = NEVER
-    assert spun(0.0, 0.5, 0.99) == [0, 1, 2]
-    table[:] = 1, 8, 1
-    assert spun(0.09, 0.11, 0.89, 0.91) == [0, 1, 1, 2]
 
 
 # ------------------------------------------------------------------------------------------------------- all agents
@@ -196,25 +169,14 @@ def test_random_is_uniform() -> None:
     assert found.tolist() == [0, 300, 663] and (abs(counts - 2000) < 150).all()
 
 
-def test_rows_of_any_kind() -> None:
-    frozen = np.ones(5, np.bool_)
-    frozen.flags.writeable = False
-    for given in (frozen, np.ones((3, 10), np.int8)[:, ::2], np.ones(5, np.int64)):
-        rows = int8_rows(given, 5)
-        assert rows.dtype == np.int8 and rows.ndim == 2 and rows.flags.c_contiguous and rows.flags.writeable
-
-
 # ------------------------------------------------------------------------------------------------------- matches
 
 
-def test_wilson() -> None:
-    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert wilson(0, 0) == (0.0, 1.0)
-
-
-def test_matches_need_as_many_agents_as_players() -> None:
+def test_matches_and_their_intervals() -> None:
     with pytest.raises(ValueError, match="needs as many agents"):
         play_match([load("random")], 1, Rules(num_players=2))
     with pytest.raises(ValueError, match="positive"):
         play_match([load("random")] * 2, 0)
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert wilson(0, 0) == (0.0, 1.0)

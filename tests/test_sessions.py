@@ -85,7 +85,6 @@ def test_moves_are_checked_by_version_seat_and_rules() -> None:
         (0, move.action, 7, Stale, "has changed since version 7; this is version 0"),
         (1, move.action, 0, WrongSeat, "seat 0 must decide, not seat 1"),
         (2, move.action, 0, WrongSeat, "from 0 to 1, not 2"),
-        (True, move.action, 0, WrongSeat, "not True"),
         (0, "place 4 generator", 0, IllegalMove, "is illegal"),
         (0, "dance", 0, IllegalMove, "not a move"),
         (0, -1, 0, IllegalMove, "an action is"),
@@ -170,10 +169,9 @@ def test_events_stand_beside_the_log() -> None:
         assert len(events) == session.decisions and events[30:] == session.events(seat, 30)
         told = [event for after in events for event in after]
         assert told and told == session.game_at().events_for(seat)[-len(told) :]
-    last = session.last_decision(1)
-    assert last is not None and session.changed(1, last + 1) == set()
+    last = session.last_decision(1) or 0
     placed = {SPACES[e.a] for after in session.events(None, last + 1) for e in after if e.kind == EventKind.PLACED}
-    assert placed <= session.changed(1)
+    assert placed <= session.changed(1) and session.changed(1, last + 1) == set()
 
 
 def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
@@ -348,30 +346,26 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
         assert session.to_dict() == before
     session.hand_over(0, "weights")
     assert session.version == 1 and agent_turn(session) and session.seats[0] == Seat("Ann", "weights")
-    assert session.view().asked.startswith("Ann must")
     session.hand_over(0, None, "Zoe")
-    assert session.view().asked.startswith("Zoe must")
     assert not agent_turn(session) and session.seats[0] == Seat("Zoe")
 
 
-def test_a_hint_of_a_failing_agent(faulty: Agents) -> None:
+def test_hints_and_hand_overs_that_fail(faulty: Agents) -> None:
     session = table(2, agents=faulty)
-    with pytest.raises(PlayerFailed, match="failed: an error"):
-        session.hint(0, "faulty_at_the_table:NotANumber")
-    for seat, spec, error in ((1, "ppo", WrongSeat), (0, "faulty_at_the_table:Other", ValueError)):
-        with pytest.raises(error, match="seat 0 must decide|not built in"):
+    for seat, spec, error, message in (
+        (0, "faulty_at_the_table:NotANumber", PlayerFailed, "failed: an error"),
+        (0, "faulty_at_the_table:Other", ValueError, "not built in"),
+        (1, "ppo", WrongSeat, "seat 0 must decide"),
+    ):
+        with pytest.raises(error, match=message):
             session.hint(seat, spec)
-
-
-def test_handing_over_to_nobody() -> None:
-    session = table()
-    for seat, spec, name in ((2, None, None), (0, "nobody:Here", None), (0, None, "a\tb")):
+    for seat, name, spec in ((2, None, None), (0, None, "nobody:Here"), (0, "a\tb", None)):
         with pytest.raises(ValueError):
             session.hand_over(seat, spec, name)
     assert session.version == 0 and session.seats == tuple(PEOPLE[:2])
 
 
-@pytest.mark.parametrize("decisions", [0, 7, 60, 10**6])
+@pytest.mark.parametrize("decisions", [0, 60, 10**6])
 def test_saved_and_loaded_it_goes_on_identically(tmp_path: Path, decisions: int) -> None:
     session = table(3, 5, {1: "mcts:20:greedy", 2: "ppo"}, practice=True)
     go_on(session, random.Random(4), until=lambda s: s.decisions >= decisions)
@@ -387,9 +381,7 @@ def test_a_game_from_a_position_and_with_loaded_outcomes() -> None:
     start = Game.from_dict({"rules": {"num_players": 2}, "seed": 4, "players": [{"workers": [4, 4]}, {"workers": [2]}]})
     start.load(dice=[6])
     start.play("place 4 farm")
-    session = of(start, practice=True)
-    assert session.decisions == 1
-    go_on(session, random.Random(1), until=lambda s: s.decisions > 20)
+    session = go_on(of(start, practice=True), random.Random(1), until=lambda s: s.decisions > 20)
     again = Session.from_dict(session.to_dict())
     assert again.record() == session.record()
     while again.can_undo(0):
@@ -407,29 +399,21 @@ def test_a_game_from_a_position_and_with_loaded_outcomes() -> None:
         (lambda d: d.update(more=1), "unknown field more"),
         (lambda d: d.pop("record"), "missing required field record"),
         (lambda d: d.update(record=d["record"].replace("fingerprint", "x")), "record: line"),
-        (lambda d: d.update(seats={}), "seats: expected array"),
         (lambda d: d["seats"].pop(), "needs as many seats, not 1"),
         (lambda d: d["seats"][0].update(name="\x1b[2J"), r"seats\[0\]: a name is"),
-        (lambda d: d["seats"][1].update(spec=4), r"seats\[1\].spec: expected str"),
         (lambda d: d["seats"][1].update(spec="os:system:true"), "not built in, or names a file"),
         (lambda d: d["seats"][1].update(spec="ppo:/etc/passwd"), "not built in, or names a file"),
+        *((content, "") for content in (b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000)),
     ],
 )
-def test_a_damaged_file_is_refused(tmp_path: Path, change: Callable[[Any], Any], message: str) -> None:
-    d = table(2).to_dict()
-    change(d)
-    file = tmp_path / "game.json"
-    file.write_text(json.dumps(d))
+def test_a_damaged_file_is_refused(tmp_path: Path, change: Callable[[Any], Any] | bytes, message: str) -> None:
+    d, file = table(2).to_dict(), tmp_path / "game.json"
+    if not isinstance(change, bytes):
+        change(d)
+    file.write_bytes(change if isinstance(change, bytes) else json.dumps(d).encode())
     with pytest.raises(ValueError, match=message) as refused:
         load_game(file)
     assert str(refused.value).startswith(str(file))
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000])
-def test_what_is_no_saved_game(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "game.json").write_bytes(content)
-    with pytest.raises(ValueError, match=str(tmp_path)):
-        load_game(tmp_path / "game.json")
 
 
 def test_a_file_runs_no_code_unless_allowed(tmp_path: Path, faulty: Agents) -> None:

@@ -85,21 +85,12 @@ def test_places_are_counted_not_seats() -> None:
         assert (game.turn, len(game.history)) == (played.turns, sum(played.decisions))
 
 
-def test_a_match_shows_its_progress_and_says_how_many_games_were_cut_off(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_match_tells_its_progress_and_how_many_games_were_cut_off() -> None:
     agents, rules, told = [load("weights"), load("random")], Rules(num_players=2, max_turns=60, stars_to_win=2), list[int]()
-    without = play_match(agents, 20, rules, seed=1)
-    assert capsys.readouterr().err == ""
-    counted = play_match(agents, 20, rules, seed=1, progress=told.append)
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    shown = play_match(agents, 20, rules, seed=1, progress=True)
-    assert without.played == counted.played == shown.played and sum(told) == 20
-    assert "playing" in (bar := capsys.readouterr()).err and not bar.out
-    cut = sum(game.winner is None for game in without.played)
-    assert 0 < cut < 20 and str(without).startswith(f"20 games, {cut} of them cut off; won by place 0: ")
-    assert all(f"place {place}: {score}" in str(without) for place, score in enumerate(without.scores))
+    result = play_match(agents, 20, rules, seed=1, progress=told.append)
+    assert sum(told) == 20 and result.played == play_match(agents, 20, rules, seed=1).played
+    cut = sum(game.winner is None for game in result.played)
+    assert 0 < cut < 20 and str(result).startswith(f"20 games, {cut} of them cut off; won by place 0: ")
 
 
 # ------------------------------------------------------------------------------------------------------- intervals
@@ -252,15 +243,12 @@ def test_an_interrupt_while_a_process_starts_is_not_lost(monkeypatch: pytest.Mon
 
 def test_the_stronger_agent_stands_higher() -> None:
     chunks = schedule(["random", "weights"], Rules(num_players=2), 60, seed=1)
-    chunks += schedule(["random", "weights"], Rules(num_players=4), 60, seed=1)
     table = standings({one: play_unit(one) for one in chunks})
     assert [line.agent for line in table] == ["weights", "random"]
     best, last = table
     assert best.mu - last.mu > 2 * (best.sigma + last.sigma) and max(best.sigma, last.sigma) < 4
-    assert best.score.interval[0] > last.score.interval[1]
     won, met = best.beaten["random"]
     assert last.beaten["weights"] == (met - won, met) and won > 0.6 * met
-    assert best.decision_time > 0
 
 
 def test_ratings_of_games_that_are_made_up() -> None:
@@ -313,28 +301,6 @@ def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_pa
     assert sorted(file.name for file in broken.iterdir()) == ["chunks.jsonl", "plot.png", "results.json", "table.md"]
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("evaluate --agent nobody", "no agent is called 'nobody'"),
-        ("evaluate --against weights ppo:/none", "cannot be read as a checkpoint"),
-        ("evaluate --players 2 7", "num_players must"),
-        ("evaluate --processes 0", "processes must"),
-        ("tournament --agents random weights random", "two or more different agents, not random, weights, random"),
-        ("tournament --seed -1", "seed must"),
-        ("tournament --trades-per-turn 11", "trades_per_turn must"),
-        ("tournament --out /dev/null", "/dev/null: File exists"),
-        ("replay /none", "/none: no such file"),
-        ("evaluate --games 1000000000000000000", "games must"),
-    ],
-)
-def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tournament, "play_match", lambda *_, **__: pytest.fail("a game was played"))
-    status, printed, told = euphoria(*command.split())
-    assert (status, printed, told.count("\n")) == (2, "", 1)
-    assert told.startswith("error: ") and message in told
-
-
 def test_evaluate(tmp_path: Path) -> None:
     options = f"--agent weights --against random weights --players 2 3 --games 30 --processes 1 --out {tmp_path} --trading"
     status, printed, _ = euphoria("evaluate", *options.split())
@@ -380,21 +346,12 @@ def test_replay(tmp_path: Path) -> None:
     assert printed.count("--- players") == 21 and f"\n{first:5}  turn" in printed and f"\n{first - 1:5}  turn" not in printed
     _, printed, _ = euphoria("replay", file, "--from", first)
     assert 1 < printed.count("--- players") < 21
-    for one, every in ((first, "turn"), (0, "end"), (first + 19, "decision")):
-        status, printed, _ = euphoria("replay", file, "--decision", one, "--every", every)
-        *board, line = printed.splitlines()
-        assert status == 0 and line.startswith(f"{one:5}  turn") and line.endswith(f"  {moves[one]}")
-        assert printed.count("--- players") == (every != "end") == bool(board)
-    for options, message in (
-        (["--decision", first + 20], f"--decision must be one of the {first + 20} of this game, from 0, not {first + 20}"),
-        (["--decision", -1], f"--decision must be one of the {first + 20} of this game, from 0, not -1"),
-        (["--decision", 3, "--from", 2], "--decision goes with neither --from nor --html"),
-        (["--decision", 3, "--html", tmp_path / "a.html"], "--decision goes with neither --from nor --html"),
-    ):
-        assert euphoria("replay", file, *options) == (2, "", f"error: {message}\n")
-    status, printed, told = euphoria("replay", file, "--from", 99999)
-    assert (status, printed) == (2, "")
-    assert told == f"error: --from must be from 0 to {first + 20}, the decisions of this game, not 99999\n"
+    status, printed, _ = euphoria("replay", file, "--decision", first)
+    line = printed.splitlines()[-1]
+    assert status == 0 and line.startswith(f"{first:5}  turn") and line.endswith(f"  {moves[first]}")
+    for options in (["--decision", first + 20], ["--decision", -1], ["--decision", 3, "--from", 2], ["--from", 99999]):
+        status, printed, told = euphoria("replay", file, *options)
+        assert (status, printed) == (2, "") and told.startswith(f"error: {options[0]} ") and told.count("\n") == 1
 
 
 def test_replay_with_loaded_outcomes_and_from_a_position(tmp_path: Path) -> None:
