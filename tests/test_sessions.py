@@ -299,50 +299,29 @@ def test_in_practice_everything_can_be_taken_back_and_the_same_moves_give_the_sa
     assert not mine
 
 
-FAULTY = """
-import numpy as np
-
-class Raises:
-    def act(self, observation, mask, rng, game=None):
-        return {}["gold"]
-
-class Illegal:
-    def act(self, observation, mask, rng, game=None):
-        return int(np.argmin(mask))
-
-class NotANumber:
-    def act(self, observation, mask, rng, game=None):
-        return float("nan")
-
-    def explain(self, observation, mask, rng, game=None):
-        moves = [{"action": int(a), "prior": float("nan"), "visits": None, "value": None} for a in np.flatnonzero(mask)]
-        return {"moves": moves, "seats": None}
-"""
+FAULTY = "tests.tools.faulty_agents"
 
 
 @pytest.fixture
-def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agents]:
-    (tmp_path / "faulty_at_the_table.py").write_text(FAULTY)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    agents = Agents([f"faulty_at_the_table:{name}" for name in ("Raises", "Illegal", "NotANumber")])
+def faulty() -> Iterator[Agents]:
+    agents = Agents([f"{FAULTY}:{name}" for name in ("Raises:nothing", "Cheats", "Mumbles")])
     yield agents
     agents.close()
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("Raises", r"KeyError \(faulty"), ("Illegal", "is not a legal move"), ("NotANumber", "is not a legal move")],
+    [("Raises:nothing", r"KeyError \(faulty"), ("Cheats", "is not a legal move"), ("Mumbles", "is not a legal move")],
 )
 def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, reason: str) -> None:
-    spec = f"faulty_at_the_table:{name}"
+    spec = f"{FAULTY}:{name}"
     session = table(2, specs={0: spec}, agents=faulty)
     before = session.to_dict()
     for _ in range(2):
         with pytest.raises(PlayerFailed, match=reason) as failed:
             agent_turn(session)
         assert (failed.value.seat, failed.value.spec) == (0, spec) and spec in str(failed.value)
-        assert "choose" not in str(failed.value) and "'gold'" not in str(failed.value)  # its cards are nobody else's business
+        assert "choose" not in str(failed.value) and "my moves" not in str(failed.value)  # its cards are nobody else's business
         assert session.to_dict() == before
     session.hand_over(0, "weights")
     assert session.version == 1 and agent_turn(session) and session.seats[0] == Seat("Ann", "weights")
@@ -353,8 +332,8 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
 def test_hints_and_hand_overs_that_fail(faulty: Agents) -> None:
     session = table(2, agents=faulty)
     for seat, spec, error, message in (
-        (0, "faulty_at_the_table:NotANumber", PlayerFailed, "failed: an error"),
-        (0, "faulty_at_the_table:Other", ValueError, "not built in"),
+        (0, f"{FAULTY}:Mumbles", PlayerFailed, "failed: an error"),
+        (0, f"{FAULTY}:Other", ValueError, "not built in"),
         (1, "ppo", WrongSeat, "seat 0 must decide"),
     ):
         with pytest.raises(error, match=message):
@@ -403,7 +382,7 @@ def test_a_game_from_a_position_and_with_loaded_outcomes() -> None:
         (lambda d: d["seats"][0].update(name="\x1b[2J"), r"seats\[0\]: a name is"),
         (lambda d: d["seats"][1].update(spec="os:system:true"), "not built in, or names a file"),
         (lambda d: d["seats"][1].update(spec="ppo:/etc/passwd"), "not built in, or names a file"),
-        *((content, "") for content in (b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000)),
+        *((content, "game.json") for content in (b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000)),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, change: Callable[[Any], Any] | bytes, message: str) -> None:
@@ -416,15 +395,11 @@ def test_a_damaged_file_is_refused(tmp_path: Path, change: Callable[[Any], Any] 
     assert str(refused.value).startswith(str(file))
 
 
-def test_a_file_runs_no_code_unless_allowed(tmp_path: Path, faulty: Agents) -> None:
-    session = table(2, specs={1: "faulty_at_the_table:Illegal"}, agents=faulty)
+def test_a_file_runs_no_code_unless_allowed(tmp_path: Path, faulty: Agents, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = table(2, specs={1: f"{FAULTY}:Cheats"}, agents=faulty)
     save_game(session, tmp_path / "game.json")
-    sys.modules.pop("faulty_at_the_table", None)
+    monkeypatch.delitem(sys.modules, FAULTY, raising=False)
     with pytest.raises(ValueError, match="allow it by name"):
         load_game(tmp_path / "game.json")
-    assert "faulty_at_the_table" not in sys.modules
-    allowed = Agents(faulty.allowed)
-    try:
-        assert load_game(tmp_path / "game.json", allowed).seats == session.seats
-    finally:
-        allowed.close()
+    assert FAULTY not in sys.modules
+    assert load_game(tmp_path / "game.json", faulty).seats == session.seats

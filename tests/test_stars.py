@@ -7,8 +7,6 @@ import random
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
 from euphoria_env import Game, Rules
 
@@ -71,9 +69,3 @@ def test_a_record_that_begins_with_a_position() -> None:
         game.play(rng.choice(game.legal()))
     placed = [10 - player["stars"] for player in game.to_dict()["players"]]
     assert [sum(one.values()) for one in stars_by_source(game.to_record())] == [placed[0] - 1, placed[1]]
-
-
-@pytest.mark.parametrize(("record", "said"), [("x", "line"), ("x\ny", "line 1")])
-def test_what_is_no_record(record: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        stars_by_source(record)

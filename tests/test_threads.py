@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
-from euphoria_agents.training.threads import Threads, ranges  # noqa: E402
+from euphoria_agents.training.threads import Threads  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 
@@ -20,14 +20,6 @@ def threads(request: pytest.FixtureRequest) -> Iterator[Threads]:
     made = Threads(request.param)
     yield made
     made.close()
-
-
-@pytest.mark.parametrize(("size", "parts"), [(10, 3), (2, 4), (0, 2), (7, 7), (5, 1)])
-def test_ranges_are_all_of_it_in_order(size: int, parts: int) -> None:
-    found = ranges(size, parts)
-    assert len(found) == parts and [k for first, last in found for k in range(first, last)] == [*range(size)]
-    sizes = [last - first for first, last in found]
-    assert max(sizes) - min(sizes) <= 1
 
 
 def test_all_tasks_are_done(threads: Threads) -> None:
