@@ -22,7 +22,7 @@ from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UN
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.registry import load_untrusted
-from euphoria_env import IllegalMove, Rules
+from euphoria_env import Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.cards.recruits import RECRUITS
 
@@ -36,10 +36,6 @@ import time
 class First:
     def act(self, observation, mask, rng):
         return int(mask.argmax())
-
-class Illegal(First):
-    def act(self, observation, mask, rng):
-        return int(mask.argmin())
 
 class Raises(First):
     def act(self, observation, mask, rng):
@@ -217,11 +213,9 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "error", "message"),
     [
-        ("Illegal", IllegalMove, "Illegal answered .* which is illegal"),
         ("Raises", AgentFailed, r"Raises raised KeyError: 'gold' \(judged_.*.py, line \d+\)"),
         ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for its first decision"),
         ("Moody", ValueError, "Moody' plays differently when it is asked again: .* in decision .* of the same game"),
-        ("Nobody", ValueError, "has no 'Nobody'"),
     ],
 )
 def test_an_agent_at_fault_is_told_and_nothing_is_written(

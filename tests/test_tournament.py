@@ -150,16 +150,7 @@ def test_more_players_sit_equally_often(agents: int, players: int) -> None:
 # ------------------------------------------------------------------------------------------------------- chunks
 
 
-def test_sources_know_checkpoints(tmp_path: Path) -> None:
-    file = tmp_path / "a.safetensors"
-    file.write_bytes(b"1")
-    for k, spec in enumerate((f"ppo:{file}", f"mcts:200:ppo:{file}")):
-        before = sources((spec,))
-        assert sources(("random", spec)) == sources((spec, "random")) == before != sources(("random",))
-        file.write_bytes(bytes([k]))
-        tournament._hashes_once.cache_clear()
-        assert sources((spec,)) != before
-    assert sources(("random",)) == sources(("weights",))
+def test_a_chunk_is_of_certain_sources() -> None:
     with pytest.raises(ValueError, match="not those with which the games began"):
         play_unit(chunk(sources="others"))
 
@@ -246,7 +237,7 @@ def test_the_stronger_agent_stands_higher() -> None:
     table = standings({one: play_unit(one) for one in chunks})
     assert [line.agent for line in table] == ["weights", "random"]
     best, last = table
-    assert best.mu - last.mu > 2 * (best.sigma + last.sigma) and max(best.sigma, last.sigma) < 4
+    assert best.mu - last.mu > 2 * (best.sigma + last.sigma)
     won, met = best.beaten["random"]
     assert last.beaten["weights"] == (met - won, met) and won > 0.6 * met
 

@@ -20,7 +20,7 @@ from euphoria_agents import child_process
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import ChildProcess, check_homes, homes
 from euphoria_agents.matches.ray_cluster import on_ray
-from tests.tools.commands import PATHS, heed_interrupts
+from tests.tools.commands import start
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a descendant can leave the group of its parent")
 
@@ -166,16 +166,7 @@ def wild(tmp_path: Path) -> Path:
 
 
 def evaluate(folder: Path, agent: str, processes: int) -> subprocess.Popen[str]:
-    words = ["evaluate", "--agent", agent, "--games", "2", "--max-turns", "2", "--processes", str(processes)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "euphoria_agents", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": PATHS},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heed_interrupts,
-    )
+    return start("evaluate", "--agent", agent, "--games", 2, "--max-turns", 2, "--processes", processes, cwd=folder)
 
 
 @linux

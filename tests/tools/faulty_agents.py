@@ -52,16 +52,6 @@ class Cheats(Agent):
         return illegal
 
 
-class Mumbles(Agent):
-    """Answers and explains with what is no number."""
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> Any:
-        return float("nan")
-
-    def explain(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> Any:
-        return {"moves": [{"action": int(a), "prior": float("nan")} for a in np.flatnonzero(mask)]}
-
-
 class Waits(Agent):
     """Waits at every gate, which is a file in this folder: "made", "act" and "explain"; says which process waits there."""
 
