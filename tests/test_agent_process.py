@@ -41,17 +41,6 @@ class Batches(Draws):
     def act_batch(self, observations, masks, rng):
         return np.array([rng.choice(mask.nonzero()[0]) for mask in masks])
 
-class Searches:
-    needs_game = True
-    def act(self, observation, mask, rng, game):
-        legal = mask.nonzero()[0]
-        scores = []
-        for action in legal:
-            after = game.clone()
-            after.play(int(action))
-            scores.append(after.observation(game.player).sum())
-        return int(legal[np.argmax(scores)])
-
 class Exits(First):
     def act(self, observation, mask, rng):
         os._exit(0)
@@ -146,12 +135,12 @@ def ask_once(agent: Any, games: int = 1) -> Any:
     return query(agent, seen, masks, np.random.default_rng(3), lambda _: game.determinize(0, 1))[0]
 
 
-@pytest.mark.parametrize(("kind", "seconds"), [("First", None), ("Draws", LIMIT), ("Batches", LIMIT), ("Searches", None)])
-def test_the_same_games_as_in_this_process(kind: str, seconds: float | None) -> None:
-    here = play_match([load(f"lonely:{kind}"), load("random")], 4, RULES, seed=2)
-    with AgentProcess(f"lonely:{kind}", seconds=seconds) as agent:
+@pytest.mark.parametrize(("spec", "seconds"), [("lonely:Draws", None), ("lonely:Batches", LIMIT), ("greedy:1", LIMIT)])
+def test_the_same_games_as_in_this_process(spec: str, seconds: float | None) -> None:
+    here = play_match([load(spec), load("random")], 4, RULES, seed=2)
+    with AgentProcess(spec, seconds=seconds) as agent:
         there = play_match([agent, load("random")], 4, RULES, seed=2)
-        assert agent.needs_game == (kind == "Searches")
+        assert agent.needs_game == (spec == "greedy:1")
     assert here.played == there.played
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,17 +72,3 @@ def test_simulations_are_counted() -> None:
     assert re.search(r"^3 players: [\d,]+ simulations/s of mcts:2:greedy; a move takes \d+% of the time$", text, re.MULTILINE)
     for agent in ("greedy", "mcts:0.5s", "boardspace"):
         assert "must be a search with a number of simulations" in call("../benchmarks/simulations", "--agent", agent, code=2)
-
-
-@pytest.mark.slow
-def test_a_peer_that_cannot_be_installed_is_left_out(tmp_path: Path) -> None:
-    """No network here: the environment of the peer exists, but is empty."""
-    home = tmp_path / "rlcard"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
-    (home / ".installed").touch()
-    found = tmp_path / "peers.json"
-    few = ("--seconds", 0.001, "--repeats", 1, "--players", 2)
-    call("../benchmarks/peers", "--peers", "rlcard", "--folder", tmp_path, "--json", found, *few)
-    written = json.loads(found.read_text())
-    assert list(written["left_out"]) == ["rlcard"]
-    assert {row["peer"] for row in written["results"]} == {"euphoria-env"}

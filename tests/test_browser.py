@@ -246,19 +246,6 @@ def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProces
     assert covers >= 2
 
 
-@pytest.mark.long
-def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
-    page = tab.page
-    page.goto(start(tab, server, AGENT, {**OTHER, "spec": "weights"}, pace=0.5, **SHORT))
-    page.locator("#pace").select_option("")
-    page.locator("#step").wait_for()
-    version = int(page.evaluate("document.body.dataset.version"))
-    page.locator("#step").click()
-    page.wait_for_function("version => Number(document.body.dataset.version) > version", arg=version)
-    page.locator("#pace").select_option("0")  # while the step is under way
-    assert tab.state() == "over"
-
-
 def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chromium: Any) -> None:
     server = ServerProcess(tmp_path / "games.sqlite").start()
     tab = Tab(chromium)
@@ -326,15 +313,10 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int) -
         tab.play(page.locator("button.move").first)
     tab.state()
     check()
-    assert page.get_by_role("heading", level=1).count() == 1
     for region in ("board", "players", "your things"):
         assert page.get_by_role("region", name=region, exact=True).count() == 1
     log = page.get_by_role("log", name="What happened").get_by_role("listitem").all_inner_texts()
     assert len(log) > 5 and all(line.strip().startswith(("You ", AGENT["name"], OTHER["name"])) for line in log)
-    for faction in ("euphorian", "subterran", "wastelander", "icarite"):
-        assert page.locator(f"#allegiance-{faction}").get_attribute("aria-label").startswith("allegiance")
-    for button in page.get_by_role("button").all():
-        assert (button.get_attribute("aria-label") or button.inner_text()).strip()
 
 
 # ----------------------------------------------------------------------- the board: what fits, what one click does, what moves

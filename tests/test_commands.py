@@ -29,10 +29,6 @@ class Mine:
     def act(self, observation, mask, rng, game=None):
         return int(mask.argmax())
 
-class Illegal:
-    def act(self, observation, mask, rng, game=None):
-        return int(mask.argmin())
-
 class Raises:
     """After a while: when it is asked for the first time, all is well."""
 
@@ -277,13 +273,16 @@ SMALL = ("--games", 40, "--max-turns", 30)
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        ("Illegal", r"error: the agent my_agents:Illegal answered '.*', which is illegal"),
-        ("Raises", r"error: the agent my_agents:Raises raised KeyError: 'gold' \(my_agents\.py, line 17\)"),
-        ("Nobody", r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
+        (
+            "tests.tools.faulty_agents:Cheats",
+            r"error: the agent tests\.tools\.faulty_agents:Cheats answered '.*', which is illegal",
+        ),
+        ("my_agents:Raises", r"error: the agent my_agents:Raises raised KeyError: 'gold' \(my_agents\.py, line 13\)"),
+        ("my_agents:Nobody", r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
     ],
 )
 def test_faults_of_agents_are_told_in_a_line(folder: Path, agent: str, message: str) -> None:
-    status, _, told = euphoria("evaluate", "--agent", f"my_agents:{agent}", "--processes", 1, *SMALL, cwd=folder)
+    status, _, told = euphoria("evaluate", "--agent", agent, "--processes", 1, *SMALL, cwd=folder)
     assert status == 2 and re.fullmatch(message + "\n", told), told
 
 
@@ -291,7 +290,7 @@ def test_faults_of_agents_are_told_in_a_line(folder: Path, agent: str, message: 
 def test_the_traceback_is_there_for_those_who_ask(folder: Path) -> None:
     words = ("evaluate", "--agent", "my_agents:Raises", "--processes", 2, "--traceback")
     status, _, told = euphoria(*words, *SMALL, cwd=folder)
-    assert status == 2 and told.startswith("Traceback") and "(my_agents.py, line 17)" in told
+    assert status == 2 and told.startswith("Traceback") and "(my_agents.py, line 13)" in told
     assert told.splitlines()[-1].startswith("error: the agent my_agents:Raises raised KeyError: 'gold'")
 
 

@@ -210,45 +210,6 @@ def test_taking_back() -> None:
     assert session.player == 1 and not session.can_undo(0)  # others know of it
 
 
-@pytest.mark.parametrize(
-    ("move", "may"),
-    [
-        ("place 4 farm", True),  # and the next player is asked what to do
-        ("place 2 euphorian_site_1_1", False),  # builds the market: its tile is shown
-        ("place 4 subterran_tunnel", True),  # a stone or an artifact is to be chosen: nothing has happened yet
-        ("retrieve free", False),  # dice are rolled
-        ("dilemma star", False),  # the card is shown
-        ("place 2 nimbus_loft", False),  # Icarus at 8: a recruit would have to show itself
-        ("trade +1", True),
-    ],
-)
-def test_what_cannot_be_unseen(move: str, may: bool) -> None:
-    game = Game.from_dict(
-        {
-            "rules": {"num_players": 2, "trading": True},
-            "seed": 1,
-            "players": [
-                {
-                    "workers": [2, 4],
-                    "morale": 6,
-                    "goods": {"gold": 1, "stone": 1, "clay": 1, "food": 3, "energy": 3, "water": 3},
-                    "artifacts": {"bat": 1},
-                    "dilemma": {"artifact": "bat"},
-                },
-                {"workers": [3], "goods": {"food": 1, "water": 1}},
-            ],
-            "workers": {"cloud_mine": [[0, 1]], "euphorian_site_1_2": [[1, 6]]},
-            "allegiance": {"icarite": 7},
-        }
-    )
-    session = of(game)
-    session.play(0, move)
-    assert session.can_undo(0) is may
-    if may:
-        session.undo(0)
-        assert session.record() == game.to_record()
-
-
 def test_what_was_said_in_a_trade_stays_said() -> None:
     players = [{"goods": {"food": 2, "gold": 1}, "workers": [2]}, {"goods": {"gold": 3, "clay": 1}, "workers": [3]}]
     session = of(Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players}))

@@ -30,20 +30,13 @@ SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, second
 OPPONENTS = SMALL.opponents
 HERE = partial(in_processes, processes=1)
 
+FAULTY = "tests.tools.faulty_agents"
 OWN = """
 import time
 
 class First:
     def act(self, observation, mask, rng):
         return int(mask.argmax())
-
-class Raises(First):
-    def act(self, observation, mask, rng):
-        return {}["gold"]
-
-class Sleeps(First):
-    def act(self, observation, mask, rng):
-        time.sleep(3600)
 
 class Naps(First):  # once it has answered often
     asked = 0
@@ -213,8 +206,8 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "error", "message"),
     [
-        ("Raises", AgentFailed, r"Raises raised KeyError: 'gold' \(judged_.*.py, line \d+\)"),
-        ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for its first decision"),
+        (f"{FAULTY}:Raises:nothing", AgentFailed, r"Raises:nothing raised KeyError: .* \(faulty_agents.py, line \d+\)"),
+        (f"{FAULTY}:Sleeps:nothing", TooSlow, r"took more than 0\.5 s for its first decision"),
         ("Moody", ValueError, "Moody' plays differently when it is asked again: .* in decision .* of the same game"),
     ],
 )
@@ -224,7 +217,7 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
     if error is TooSlow:
         monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
     with pytest.raises(error, match=message):
-        judge(SMALL, f"{own}:{agent}", tmp_path / "out", HERE)
+        judge(SMALL, agent if ":" in agent else f"{own}:{agent}", tmp_path / "out", HERE)
     assert not (tmp_path / "out").exists()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,33 +39,6 @@ def test_an_error_comes_out_and_nothing_more_is_begun(threads: Threads) -> None:
             threads.run(failing)
         threads.run([lambda: done.append(1)])  # it can be used again
     assert done == [1, 1]
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no threads")
-@pytest.mark.parametrize(("size", "pinned"), [(1, False), (2, True), (3, False)])
-def test_each_thread_has_a_core_of_its_own_while_it_works(size: int, pinned: bool) -> None:
-    allowed = os.sched_getaffinity(0)
-    if len(allowed) < 2:
-        pytest.skip("one core alone")
-    two = set(sorted(allowed)[-2:])
-    os.sched_setaffinity(0, two)  # the process may not use all cores
-    try:
-        threads, meeting, found = Threads(size), threading.Barrier(min(size, 2)), list[set[int]]()
-
-        def look() -> None:
-            meeting.wait()  # so that no thread does the work of another
-            found.append(os.sched_getaffinity(0))
-
-        tasks = [look] * min(size, 2)
-        threads.run(tasks)
-        threads.run(tasks)
-        assert os.sched_getaffinity(0) == two, "what the caller starts may run anywhere"
-        threads.close()
-        rounds = [found[: len(tasks)], found[len(tasks) :]]
-        expected = [{core} for core in sorted(two)] if pinned else [two] * len(tasks)
-        assert [sorted(one, key=sorted) for one in rounds] == [expected] * 2
-    finally:
-        os.sched_setaffinity(0, allowed)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
