@@ -28,89 +28,63 @@ def weights(position: dict[str, Any], *moves: str) -> dict[str, float]:
     return {actions.name(int(move)): float(weight) for move, weight in zip(moves[:n], out[:n], strict=True)}
 
 
-def position(n: int = 4, **first: Any) -> dict[str, Any]:
-    """A position with only the first player described."""
-    return {"rules": {"num_players": n}, "players": [first]}
+def position(workers: list[int], board: dict[str, Any] | None = None, **first: Any) -> dict[str, Any]:
+    """A position of four players with only the first one described, and more of the board."""
+    return {"rules": {"num_players": 4}, "players": [{"workers": workers, **first}], **(board or {})}
 
 
-# ------------------------------------------------------------------------------------------------------- the weights
+def at_site(*others: list[int]) -> dict[str, Any]:
+    """Workers, each a player and a face, at a site that needs four."""
+    return {"workers": {f"euphorian_site_1_{slot}": [other] for slot, other in enumerate(others, 3)}}
 
 
-def test_tunnels_icarus_and_tank() -> None:
-    found = weights(position(workers=[3], morale=6, goods={"energy": 3, "water": 3, "bliss": 1}))
-    assert found["place 3 euphorian_tunnel"] == 10
-    assert found["place 3 breeze_bar"] == found["place 3 sky_lounge"] == 10
-    assert found["place 3 tank_energy"] == found["place 3 tank_water"] == 15 * 3
-    assert weights(position(workers=[3], morale=3, artifacts={"bat": 3}, goods={"gold": 3}))["place 3 wind_salon"] == 1
-    assert weights(position(workers=[1, 1, 1, 1], goods={"energy": 3}))["place 1 tank_energy"] == 0
+GOLD, SITE, ARK = {"gold": 1}, "place 3 euphorian_site_1_2", "place 3 ark_of_fractured_memories"
+LEADER = {"territories": {"icarite_territory": [1, 1], "subterran_territory": [1, 1, 1]}}  # player 1
+PLACED = {"generator": [[0, 1], [0, 2]], "euphorian_site_1_1": [[0, 3]]}
+JACKO = [{"name": "jacko_the_archivist", "active": True}]
+ICARITES = {"energy": 3, "water": 3, "bliss": 1}
 
 
-def test_the_weight_of_a_space_is_spread_over_faces() -> None:
-    found = weights(position(workers=[2, 2, 4], goods={"energy": 1}))
-    assert found["place 2 euphorian_tunnel"] == found["place 4 euphorian_tunnel"] == 5
+@pytest.mark.parametrize(
+    ("given", "moves", "expected"),
+    [
+        (position([3], morale=6, goods=ICARITES), [], {"place 3 euphorian_tunnel": 10, "place 3 breeze_bar": 10}),
+        (position([3], morale=6, goods=ICARITES), [], {"place 3 tank_energy": 15 * 3, "place 3 tank_water": 15 * 3}),
+        (position([1, 1, 1, 1], goods={"energy": 3}), [], {"place 1 tank_energy": 0}),  # 15 for each worker short of four
+        (position([2, 2, 4], goods={"energy": 1}), [], {"place 2 euphorian_tunnel": 5, "place 4 euphorian_tunnel": 5}),
+        *((position([1], goods={"food": food}), [], {"place 1 farm": weight}) for food, weight in ((5, 1), (6, 0), (20, 0))),
+        # A site, by the workers that are missing; the weight of a space is spread over the faces that could go there.
+        (position([3, 4], at_site(), goods=GOLD), [], {SITE: 10 * 0.2 / 2}),
+        (position([3, 4], at_site([1, 1]), goods=GOLD), [], {SITE: 5 * 0.2 / 2}),
+        (position([3, 4], at_site([1, 1], [2, 1]), goods=GOLD), [], {SITE: 100 / 2}),
+        (position([3, 4], at_site([1, 1], [2, 1]) | LEADER, goods=GOLD), [], {SITE: 100 / 2 * 5 / 10}),  # helps the leader
+        (position([3, 4], at_site([3, 1], [2, 1]) | LEADER, goods=GOLD), [], {SITE: 100 / 2}),
+        # It never retrieves while it can place; then many, but none from sites.
+        (position([1], {"workers": {"generator": [[0, 1]]}}), [], {"retrieve free": NEVER}),
+        (position([], {"workers": PLACED}), [], {"retrieve free": 1}),
+        (position([], {"workers": PLACED}), ["retrieve free"], {"take euphorian_site_1_1": 0}),
+        (position([], {"workers": PLACED}), ["retrieve free", "take 1 generator"], {"take 2 generator": 3, "done": 1}),
+        # A full hand draws reluctantly, and pairs are spared.
+        (position([3], morale=1, artifacts={"bat": 1}, goods={"bliss": 1}), [], {"place 3 breeze_bar": 0.1}),
+        (position([3], artifacts={"bat": 2, "book": 1, "bear": 1}, morale=6), [ARK], {"pay pair bat": 1, "pay three": NEVER}),
+        (
+            position([3], artifacts={"bat": 2, "book": 1}, morale=6, recruits=JACKO),
+            [ARK, "pay one"],
+            {"pay bat": NEVER, "pay book": 1},
+        ),
+    ],
+)
+def test_the_weights_are_those_of_the_table(given: dict[str, Any], moves: list[str], expected: dict[str, float]) -> None:
+    found = weights(given, *moves)
+    assert {move: found[move] for move in expected} == pytest.approx(expected)
 
 
 def test_a_small_total_counts_members_and_a_great_one_company() -> None:
-    given = position(workers=[1], recruits=[{"name": "ben_the_ludologist", "active": True}])
+    given = position([1], recruits=[{"name": "ben_the_ludologist", "active": True}])
     given["players"] += [{"recruits": [{"name": "ray_the_foreman", "active": True}]}, {}, {}]
     assert weights(given)["place 1 generator"] == pytest.approx(1 + 1 - 1 / 3)
-    assert weights(given)["place 1 aquifer"] == 1
     given["workers"] = {"generator": [[1, 5], [2, 5], [0, 1]]}
     assert weights(given)["place 1 generator"] == pytest.approx(1 + (2 - 1) / 3)
-
-
-@pytest.mark.parametrize(("stock", "weight"), [(0, 1.0), (4, 1.0), (5, 1.0), (6, 0.0), (20, 0.0)])
-def test_a_commodity_is_gathered_up_to_six(stock: int, weight: float) -> None:
-    assert weights(position(workers=[1], goods={"food": stock} if stock else {}))["place 1 farm"] == pytest.approx(weight)
-
-
-@pytest.mark.parametrize(("face_there", "weight"), [([], 10 * 0.2), ([1], 5 * 0.2), ([1, 1], 100)])
-def test_sites_by_what_is_missing(face_there: list[int], weight: float) -> None:
-    given = position(workers=[3, 4], goods={"gold": 1})
-    given["workers"] = {f"euphorian_site_1_{slot + 3}": [[1, face]] for slot, face in enumerate(face_there)}
-    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(weight / 2)
-
-
-def test_a_leader_is_not_helped_to_a_star() -> None:
-    given = position(workers=[3, 4], goods={"gold": 1})
-    given["workers"] = {"euphorian_site_1_3": [[1, 1]], "euphorian_site_1_4": [[2, 1]]}
-    given["territories"] = {"icarite_territory": [1, 1], "subterran_territory": [1, 1, 1]}
-    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(100 / 2 * 5 / 10)
-    given["workers"] = {"euphorian_site_1_3": [[3, 1]], "euphorian_site_1_4": [[2, 1]]}
-    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(100 / 2)
-
-
-def test_never_retrieves_while_it_can_place() -> None:
-    given = position(workers=[1], goods={"food": 1})
-    given["workers"] = {"generator": [[0, 1]]}
-    found = weights(given)
-    assert found["retrieve free"] == found["retrieve food"] == NEVER
-    given["players"][0]["workers"] = []
-    assert weights(given) == {"retrieve free": 1, "retrieve food": 1}
-
-
-def test_retrieves_many_but_none_from_sites() -> None:
-    given = position(workers=[])
-    given["workers"] = {"generator": [[0, 1], [0, 2]], "euphorian_site_1_1": [[0, 3]]}
-    found = weights(given, "retrieve free", "take 1 generator")
-    assert found == {"take 2 generator": 3, "take euphorian_site_1_1": 0, "done": 1}
-    assert weights(given, "retrieve free")["take euphorian_site_1_1"] == 0
-
-
-def test_a_full_hand_draws_reluctantly() -> None:
-    given = position(workers=[3], morale=1, artifacts={"bat": 1}, goods={"energy": 1, "bliss": 1})
-    found = weights(given, "place 3 euphorian_tunnel")
-    assert found == {"gain gold": 1, "gain artifact": 0.01}
-    assert weights(given)["place 3 breeze_bar"] == pytest.approx(0.1)
-
-
-def test_pairs_are_spared() -> None:
-    given = position(workers=[3], morale=6, artifacts={"bat": 2, "book": 1, "bear": 1})
-    assert weights(given, "place 3 ark_of_fractured_memories") == {"pay pair bat": 1, "pay three": NEVER}
-    given = position(workers=[3], morale=6, artifacts={"bat": 2, "book": 1}, goods={})
-    given["players"][0]["recruits"] = [{"name": "jacko_the_archivist", "active": True}]
-    found = weights(given, "place 3 ark_of_fractured_memories", "pay one")
-    assert found == {"pay bat": NEVER, "pay book": 1}
 
 
 # ------------------------------------------------------------------------------------------------------- all agents

@@ -158,23 +158,13 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
     assert task.anchors[1] < found["rating"]["mu"] < task.anchors[3], "on the scale of the opponents"
 
 
-class Interrupted(Exception):
-    """Ctrl-C, as far as judging is concerned."""
-
-
-def interrupt(spec: str, folder: Path, units: int) -> None:
-    """Judges an agent until so many units of work are finished."""
-
-    def stop(games: int) -> None:
-        if games and len((folder / UNFINISHED).read_text().splitlines()) == units:
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        judge(SMALL, spec, folder, HERE, progress=stop)
-
-
 def test_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
-    interrupt("weights", tmp_path / "torn", 3)
+    def stop(games: int) -> None:
+        if games and len((tmp_path / "torn" / UNFINISHED).read_text().splitlines()) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(SMALL, "weights", tmp_path / "torn", HERE, progress=stop)
     assert not (tmp_path / "torn" / RESULT).exists(), "nothing half written"
     reported: list[int] = []
     judge(SMALL, "weights", tmp_path / "torn", HERE, progress=reported.append)
@@ -324,21 +314,19 @@ def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str,
         leaderboard.read_results(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
+def test_files_that_are_no_results(tmp_path: Path) -> None:
+    good = json.dumps(result_of("ours", 0.5, 2_000_000))
+    for file, text, message in (
+        ("duel-v1/two.json", good, "two.json: agent, decisions and seed are those of one.json"),
         ("duel-v1/one.json", "{", "one.json: .*line 1 column 2"),
         ("duel-v9/one.json", "{}", "there is no task 'duel-v9'"),
-        ("duel-v1/two.json", None, "two.json: agent, decisions and seed are those of one.json"),
-    ],
-)
-def test_files_that_are_no_results(file: str, text: str | None, message: str, tmp_path: Path) -> None:
-    good = json.dumps(result_of("ours", 0.5, 2_000_000))
-    for name in ("duel-v1/one.json", file):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(good if name != file or text is None else text)
-    with pytest.raises(ValueError, match=message):
-        leaderboard.read_results(tmp_path)
+    ):
+        for name, content in (("duel-v1/one.json", good), (file, text)):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(content)
+        with pytest.raises(ValueError, match=message):
+            leaderboard.read_results(tmp_path)
+        (tmp_path / file).unlink()
 
 
 def test_the_results_of_the_project_fit_this_version() -> None:
