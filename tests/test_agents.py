@@ -65,7 +65,8 @@ ICARITES = {"energy": 3, "water": 3, "bliss": 1}
         (position([], {"workers": PLACED}), ["retrieve free"], {"take euphorian_site_1_1": 0}),
         (position([], {"workers": PLACED}), ["retrieve free", "take 1 generator"], {"take 2 generator": 3, "done": 1}),
         # A full hand draws reluctantly, and pairs are spared.
-        (position([3], morale=1, artifacts={"bat": 1}, goods={"bliss": 1}), [], {"place 3 breeze_bar": 0.1}),
+        (position([3], morale=1, artifacts={"bat": 1}, goods=ICARITES), [], {"place 3 breeze_bar": 0.1}),
+        (position([3], morale=1, artifacts={"bat": 1}, goods=ICARITES), ["place 3 euphorian_tunnel"], {"gain artifact": 0.01}),
         (position([3], artifacts={"bat": 2, "book": 1, "bear": 1}, morale=6), [ARK], {"pay pair bat": 1, "pay three": NEVER}),
         (
             position([3], artifacts={"bat": 2, "book": 1}, morale=6, recruits=JACKO),
