@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,6 @@ from euphoria_agents.commands.shared_arguments import SPEED_GROUPS, SpeedOptions
 from euphoria_agents.speed.layers import LAYERS  # noqa: E402
 from euphoria_agents.speed.measure import Measurement  # noqa: E402
 from tests.tools.commands import euphoria  # noqa: E402
-from tests.tools.scripts import call  # noqa: E402
 
 
 def speed(*arguments: Any) -> str:
@@ -65,10 +63,3 @@ def test_an_interrupt_shows_what_was_measured() -> None:
         patch.setattr(command, "measure", measure)
         status, printed, told = euphoria("speed")
     assert status == 130 and told.endswith("\nstopped\n") and "3k" in printed and "AEC wrapped" not in printed
-
-
-def test_simulations_are_counted() -> None:
-    text = call("../benchmarks/simulations", "--agent", "mcts:2:greedy", "--players", 3, "--positions", 1, "--rounds", 1)
-    assert re.search(r"^3 players: [\d,]+ simulations/s of mcts:2:greedy; a move takes \d+% of the time$", text, re.MULTILINE)
-    for agent in ("greedy", "mcts:0.5s", "boardspace"):
-        assert "must be a search with a number of simulations" in call("../benchmarks/simulations", "--agent", agent, code=2)

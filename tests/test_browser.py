@@ -25,9 +25,6 @@ pytestmark = [
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
 SIZES = {"12px", "14px", "16px", "20px", "28px"}
-SHIFTS = """window.shift = 0;
-new PerformanceObserver((list) => list.getEntries().forEach((one) => (window.shift += one.value)))
-    .observe({type: "layout-shift", buffered: true});"""
 OUTSIDE = """() => ["board", "tray", "moves", "players"].filter((id) => {
     const box = document.getElementById(id).getBoundingClientRect();
     return box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth || !box.height;
@@ -351,20 +348,6 @@ def test_all_of_it_is_in_sight_and_a_placement_takes_one_click(server: ServerPro
     tab.state()
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.className") == "move"
-
-
-@pytest.mark.long
-def test_nothing_jumps(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
-    tab = tabs(1440, 900)
-    page = tab.page
-    page.add_init_script(SHIFTS)
-    page.goto(start(tab, server, ANN, *named(3)))
-    tab.state()
-    page.evaluate("window.shift = 0")
-    for _ in range(20):
-        assert tab.state() == "move"
-        tab.play(page.locator("#moves button.move").last)
-    assert page.evaluate("window.shift") <= 0.02
 
 
 @pytest.mark.long

@@ -89,14 +89,12 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
         ("trian --players 2", "there is no command 'trian'; do you mean train?"),
         ("evaluate --games x", "argument --games: invalid int value: 'x'"),
         ("evaluate --games 1000000000000000000", "games must"),
-        ("evaluate --nothing", "unrecognized arguments: --nothing"),
         ("evaluate --agent nobody", "no agent is called 'nobody'"),
         ("evaluate --against weights ppo:/none", "cannot be read as a checkpoint"),
         ("evaluate --players 2 7", "num_players must"),
         ("evaluate --processes 0", "processes must"),
         ("tournament --agents random weights random", "two or more different agents, not random, weights, random"),
         ("tournament --seed -1", "seed must"),
-        ("tournament --trades-per-turn 11", "trades_per_turn must"),
         ("tournament --out /dev/null", "/dev/null: File exists"),
         ("replay", "the following arguments are required: record"),
         ("replay /none", "/none: no such file"),
@@ -105,13 +103,11 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
         ("play --seats me ppo ppo --players 2", "--seats names 3, more than the 2 of --players"),
         ("play --players 1000000", "num_players must be an integer from 2 to 6"),
         ("play --allow nobody", "nobody"),
-        ("play --load /none", "/none"),
         ("play --load x --seats me", "--load takes seats"),
         (f"analyse {RECORD} --agent nobody", "no agent is called 'nobody'"),
         (f"analyse {RECORD} --threshold 2", "threshold must"),
         (f"analyse {RECORD} --processes 0", "processes must"),
         (f"analyse {RECORD} --out .", "Is a directory"),
-        ("speed --players 7", "num_players must be an integer from 2 to 6, not 7"),
         ("speed --seconds nan", "seconds must be positive"),
         ("speed --groups all", "invalid choice: 'all'"),
         ("collect --reward gold", "reward must be one of"),
@@ -202,16 +198,6 @@ def test_an_interrupt_leaves_no_traceback_while_it_imports(stage: str, words: st
     assert not [*tmp_path.iterdir()]
 
 
-def test_an_interrupt_ends_quietly_only_where_nobody_ignores_it() -> None:
-    program = (
-        "import signal\nfrom euphoria_agents.interrupts import end_quietly\n"
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)\nend_quietly()\nsignal.raise_signal(signal.SIGINT)\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\nend_quietly()\nsignal.raise_signal(signal.SIGINT)\n"
-    )
-    done = python(program)
-    assert (done.returncode, done.stderr) == (130, "\nstopped\n")
-
-
 @pytest.mark.slow
 def test_an_interrupted_training_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     """The first decision of the first update interrupts."""
@@ -235,12 +221,15 @@ def test_an_interrupted_training_saves_and_says_how_to_go_on(tmp_path: Path) -> 
     [
         "try: signal.raise_signal(signal.SIGINT)\n    except KeyboardInterrupt: raise ImportError('a library') from None",
         "class Lost:\n        def __del__(self): signal.raise_signal(signal.SIGINT)\n    Lost()\n    time.sleep(3600)",
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n    end_quietly()\n    signal.raise_signal(signal.SIGINT)\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n    end_quietly()\n    signal.raise_signal(signal.SIGINT)",
     ],
-    ids=["made another error", "in a callback"],
+    ids=["made another error", "in a callback", "ignored before"],
 )
 def test_an_interrupt_is_not_lost(lost: str) -> None:
-    imports = "import signal, time\nfrom euphoria_agents.dataclass_arguments import command\n"
-    done = python(f"{imports}def main():\n    {lost}\ncommand(main)\n")
+    modules = "dataclass_arguments import command", "interrupts import end_quietly"
+    imports = "\n".join(["import signal, time", *(f"from euphoria_agents.{module}" for module in modules)])
+    done = python(f"{imports}\ndef main():\n    {lost}\ncommand(main)\n")
     assert (done.returncode, done.stderr) == (130, "\nstopped\n")
 
 

@@ -15,7 +15,6 @@ import pytest
 
 pq = pytest.importorskip("pyarrow.parquet")
 
-from euphoria_agents.agent import Agent  # noqa: E402
 from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import DatasetPart, collect, lineups, parts_of  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
@@ -92,17 +91,14 @@ def test_an_interrupted_collection_continues(folder: Path, tmp_path: Path) -> No
     assert content(tmp_path) == content(folder)
 
 
-class Spy(Agent):
-    """Plays as `Weights` does, and notes what it sees and plays."""
+class Spy(Weights):
+    """Notes what it sees and plays."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[bytes, bytes, int]] = []
 
-    def act(self, *_: Any) -> int:
-        raise NotImplementedError
-
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        moves = Weights().act_batch(observations.copy(), masks.copy(), rng)
+        moves = super().act_batch(observations.copy(), masks.copy(), rng)
         self.seen += [
             (o.tobytes(), m.tobytes(), int(a)) for o, m, a in zip(observations, masks.astype(bool), moves.tolist(), strict=True)
         ]

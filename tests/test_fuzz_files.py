@@ -63,12 +63,6 @@ def test_the_version_of_a_record_is_an_integer(version: Any) -> None:
         Game.from_record(record(version=version))
 
 
-def test_names_are_a_list() -> None:
-    names = Rules().to_dict() | {"markets": dict.fromkeys(("a", "b"))}
-    with pytest.raises(ValueError, match="rules.markets must be a list"):
-        Rules.from_dict(names)
-
-
 @pytest.mark.parametrize(
     ("line", "text"), [(0, DEEP), (0, f'{{"format": {DEEP}}}'), (1, f"load {DEEP}"), (1, f'load {{"dice": {DEEP}}}')]
 )
@@ -79,19 +73,13 @@ def test_json_that_is_nested_without_end(line: int, text: str) -> None:
         Game.from_record("\n".join(lines))
 
 
-def test_deep_json_in_other_files(tmp_path: Path) -> None:
-    from euphoria_agents.matches.tournament import Journal
-
-    path = tmp_path / "file.json"
-    path.write_text(DEEP)
-    assert list(Journal(path)._entries()) == []
-
-
-def test_a_key_of_several_lines_is_told_in_one() -> None:
-    for make in (Game.from_dict, Rules.from_dict):
+def test_names_and_keys_that_cannot_be_are_told_in_a_line() -> None:
+    for make, given in ((Game.from_dict, {"two\nlines": 1}), (Rules.from_dict, {"two\nlines": 1})):
         with pytest.raises(ValueError) as caught:
-            make({"two\nlines": 1})
+            make(given)
         assert str(caught.value).isprintable()
+    with pytest.raises(ValueError, match="rules.markets must be a list"):
+        Rules.from_dict(Rules().to_dict() | {"markets": dict.fromkeys(("a", "b"))})
 
 
 def test_what_is_loaded_bit_by_bit_is_what_is_loaded_at_once() -> None:

@@ -14,7 +14,6 @@ import pytest
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("rich")
 import torch  # noqa: E402
-from rich.console import Console  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from euphoria_agents import load, play_match  # noqa: E402
@@ -144,32 +143,6 @@ def test_a_player_of_rllib_needs_no_ray(tmp_path: Path, monkeypatch: pytest.Monk
     assert result.scores[0].games == 4 and "ray" not in sys.modules
     with pytest.raises(ValueError, match="cannot be read as a player"):
         load(f"train_rllib:Player:{SHIPPED}")
-
-
-def test_baselines_that_are_judged_are_not_judged_again(tmp_path: Path) -> None:
-    (tmp_path / "results" / "short-v1").mkdir(parents=True)
-    (tmp_path / "results" / "short-v1" / "random.json").write_text("{}")
-    folders = ("--out", tmp_path / "runs", "--results", tmp_path / "results")
-    assert call("baselines", "--tasks", "short-v1", "--algorithms", "random", *folders) == ""
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_baseline_whose_training_was_interrupted_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(SCRIPTS)
-    baselines = importlib.import_module("baselines")
-    folder, found = tmp_path / "short-v1" / "single-file-10-0", []
-
-    def interrupted(arguments: list[str]) -> None:
-        found.append(folder.exists())
-        folder.mkdir(parents=True)
-        raise RuntimeError("ended with status 130")
-
-    monkeypatch.setattr(baselines, "run", interrupted)
-    asked = baselines.Options(decisions=10, out=tmp_path), Console(quiet=True), TASKS["short-v1"], "single-file", 0
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="status 130"):
-            baselines.train_and_judge(*asked)
-    assert found == [False, False] and not list(folder.iterdir()), "no training.json: it is not taken for finished"
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))

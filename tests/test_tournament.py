@@ -164,7 +164,7 @@ def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> Non
         stream.write('{"chunk": {"lineup": ["we')  # killed while writing
     journal.add(chunks[1], results[1])
     with journal.file.open("a") as stream:
-        stream.write("{}\n[]\nnull\n")
+        stream.write("{}\n[]\nnull\n" + "[" * 100_000 + "\n")
     assert journal.finished(chunks) == {chunks[0]: results[0], chunks[1]: results[1]}
     assert not journal.finished([chunk(k, **change) for k in range(3) for change in ({"seed": 6}, {"sources": "others"})])
     again = play_units(chunks, journal, partial(in_processes, processes=1))
