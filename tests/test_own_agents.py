@@ -63,14 +63,6 @@ class Quitter:
 class Mute:
     pass
 
-class Raiser:
-    def act(self, observation, mask, rng):
-        raise RuntimeError("I give up")
-
-class Cheat:
-    def act(self, observation, mask, rng):
-        return int((mask == 0).argmax())
-
 class Poet:
     def act(self, observation, mask, rng):
         return "place 4 farm"
@@ -78,7 +70,7 @@ class Poet:
 NUMBER = 7
 """
 PAGE = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
-PLAYING = ["own:First", "own:Nth:2", "own:last", "own:last:2", "own:Gamer", "own:Batcher"]
+FAULTY = "tests.tools.faulty_agents"
 
 
 @pytest.fixture(autouse=True)
@@ -126,8 +118,8 @@ def move(agent: Any) -> int:
 def test_by_module_from_the_working_folder() -> None:
     legal = Game(Rules(num_players=2), seed=1).legal_actions().tolist()
     expected = {"own:First": 0, "own:Nth:2": 2, "own:last": -1, "own:last:2": -2, "own:Gamer": 0, "own:Batcher": 0}
-    assert {spec: move(load(spec)) for spec in PLAYING} == {spec: legal[k % len(legal)] for spec, k in expected.items()}
-    assert [getattr(load(spec), "needs_game", False) for spec in PLAYING] == [spec == "own:Gamer" for spec in PLAYING]
+    assert {spec: move(load(spec)) for spec in expected} == {spec: legal[k % len(legal)] for spec, k in expected.items()}
+    assert [spec for spec in expected if getattr(load(spec), "needs_game", False)] == ["own:Gamer"]
 
 
 def test_by_entry_point(tmp_path: Path) -> None:
@@ -234,16 +226,14 @@ def test_specs_that_cannot_be_loaded(spec: Any, message: str, tmp_path: Path, fo
 
 @pytest.mark.parametrize("as_object", [False, True])
 def test_what_an_agent_does_wrong_in_a_game_is_blamed_on_it(as_object: bool) -> None:
-    def opponent(kind: str) -> Any:
-        return load(f"own:{kind}") if as_object else f"own:{kind}"
-
-    with pytest.raises(IllegalMove, match="the agent own.Cheat answered '.*', which is illegal"):
-        EuphoriaEnv(opponents=opponent("Cheat"), seat=1, num_players=2).reset(seed=0)
+    cheats, raises = (load(spec) if as_object else spec for spec in (f"{FAULTY}:Cheats", f"{FAULTY}:Raises:nothing"))
+    with pytest.raises(IllegalMove, match=f"the agent {FAULTY}.Cheats answered '.*', which is illegal"):
+        EuphoriaEnv(opponents=cheats, seat=1, num_players=2).reset(seed=0)
     with pytest.raises(IllegalMove, match="the agent own.Poet must answer with an action id, not .*place 4 farm"):
         play_match([load("own:Poet"), load("random")], 1, RULES)
-    with pytest.raises(RuntimeError, match="I give up") as caught:
-        EuphoriaVectorEnv(2, opponents=opponent("Raiser"), seat=1, num_players=2).reset(seed=0)
-    assert caught.value.__notes__ == ["raised by the agent own.Raiser"]
+    with pytest.raises(KeyError, match="my moves") as caught:
+        EuphoriaVectorEnv(2, opponents=raises, seat=1, num_players=2).reset(seed=0)
+    assert caught.value.__notes__ == [f"raised by the agent {FAULTY}.Raises"]
 
 
 # ---------------------------------------------------------------------------------------------------------- untrusted specs

@@ -152,9 +152,7 @@ def test_the_board_of_a_view_shows_what_the_view_says(ann: Visitor) -> None:
         seen.update(die.split(",")[0] for die in dice)
         play(ann, api, view)
     assert "Ann" in seen <= {"Ann", RANDOM["name"]}
-    assert view["stars"] is not None and sum(map(sum, (one.values() for one in view["stars"]))) == sum(
-        10 - p["stars"] for p in view["view"]["players"]
-    )
+    assert [sum(one.values()) for one in view["stars"]] == [10 - player["stars"] for player in view["view"]["players"]]
 
 
 def test_agents_alone_step_by_step(ann: Visitor) -> None:
@@ -168,16 +166,22 @@ def test_agents_alone_step_by_step(ann: Visitor) -> None:
     ann.post(f"{api}/pace", {"pace": None})
 
 
+@contextmanager
+def listening(port: int, api: str, client: str = "127.0.0.1") -> Iterator[http.client.HTTPResponse]:
+    """Somebody listens to a game; the stream of its events."""
+    line = http.client.HTTPConnection("127.0.0.1", port, source_address=(client, 0))
+    line.request("GET", f"{api}/events")
+    yield line.getresponse()
+    line.close()
+
+
 def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> None:
     api = two(ann)
-    line = http.client.HTTPConnection("127.0.0.1", server.port)
-    line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{server.port}"})
-    stream = line.getresponse()
-    view = ann.get(f"{api}/view?seat=0")
-    assert stream.readline() + stream.readline() == f"data: {view['version']}\n\n".encode()
-    after = play(ann, api, view)
-    assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
-    line.close()
+    with listening(server.port, api) as stream:
+        view = ann.get(f"{api}/view?seat=0")
+        assert stream.readline() + stream.readline() == f"data: {view['version']}\n\n".encode()
+        after = play(ann, api, view)
+        assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
 
 
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
@@ -194,10 +198,10 @@ def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game
         game.play(rng.choice(game.legal()))
 
 
-def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dict[int, Visitor]]:
+def seated(server: Served, game: Game) -> tuple[str, dict[int, Visitor]]:
     """A game on the server that stands as this one, and a visitor in each seat."""
     seats = [Seat(f"P{k}", None) for k in range(game.rules.num_players)]
-    session = Session.of(game, seats, practice=practice)
+    session = Session.of(game, seats)
     name, tokens = server.inside(lambda: server.registry.open(session, 0))
     visitors = {}
     for k in range(len(seats)):
@@ -263,18 +267,12 @@ def test_what_a_seat_gets_depends_on_what_it_may_know_alone(server: Served, num_
             assert one == other
         if games[0].player == seat:
             action = int(games[0].legal_actions()[-1])
-            moved += same_outcomes(games, action) and after_moves(tables, seat, action)
-        for _, visitors, _ in tables:
-            for visitor in visitors.values():
-                visitor.close()
+            for game in games:
+                game.play(action)
+            moved += games[0].outcomes == games[1].outcomes and after_moves(tables, seat, action)
+        for visitor in [visitor for _, visitors, _ in tables for visitor in visitors.values()]:
+            visitor.close()
     assert moved > 3
-
-
-def same_outcomes(games: list[Game], action: int) -> bool:
-    """Whether a move of two games draws the same."""
-    for game in games:
-        game.play(action)
-    return games[0].outcomes == games[1].outcomes and games[0].observation(0).shape == games[1].observation(0).shape
 
 
 def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, action: int) -> bool:
@@ -291,13 +289,8 @@ def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, ac
 
 
 def first_event(visitor: Visitor, api: str) -> bytes:
-    """The first messages of the stream of a game."""
-    line = http.client.HTTPConnection("127.0.0.1", visitor.port)
-    line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{visitor.port}"})
-    try:
-        return line.getresponse().readline()
-    finally:
-        line.close()
+    with listening(visitor.port, api) as stream:
+        return stream.readline()
 
 
 def test_choices_made_in_secret_stay_secret(server: Served) -> None:
@@ -422,7 +415,8 @@ def test_one_client_does_not_fill_the_server(small: Served) -> None:
     status, content, _ = other.ask("POST", "/api/games", body)
     assert status == 503 and b"there are 3 games already" in content
     aged(small, games[0], 7200)
-    with listening(small, games[0]):
+    with listening(small.port, f"/api/games/{games[0]}") as stream:
+        stream.readline()
         assert ann.ask("POST", "/api/games", body)[0] == 503  # somebody is looking at it
     wait_until(lambda: not small.registry._running[games[0]].listeners)
     aged(small, games[0], 7200)
@@ -443,29 +437,21 @@ def aged(server: Served, name: str, seconds: float) -> None:
         server.registry._running[name].used -= seconds
 
 
-@contextmanager
-def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[int]:
-    """Somebody listens to a game; the status of the answer."""
-    line = http.client.HTTPConnection("127.0.0.1", server.port, source_address=(client, 0))
-    line.request("GET", f"/api/games/{name}/events")
-    answer = line.getresponse()
-    if answer.status == 200:
-        answer.readline()
-    yield answer.status
-    line.close()
-
-
 def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
     emptied(small)
     ann = small.visitor()
-    one, other = (new(ann, ANN, BOB)["id"] for _ in range(2))
+    one, other = (f"/api/games/{new(ann, ANN, BOB)['id']}" for _ in range(2))
     with ExitStack() as stack:
-        listen = lambda name, client="127.0.0.1": stack.enter_context(listening(small, name, client))  # noqa: E731
-        assert [listen(one) for _ in range(3)] == [200, 200, 503]  # those of the game
-        assert [listen(other) for _ in range(2)] == [200, 503]  # those of the client
-        assert listen(other, "127.0.0.2") == 200
+        # Two for each game, three for each client.
+        for api, client, status in (
+            *((one, "127.0.0.1", status) for status in (200, 200, 503)),
+            *((other, "127.0.0.1", status) for status in (200, 503)),
+            (other, "127.0.0.2", 200),
+        ):
+            stream = stack.enter_context(listening(small.port, api, client))
+            assert stream.status == status and stream.readline()
     wait_until(lambda: not any(game.listeners for game in small.registry._running.values()))
-    assert ann.ask("HEAD", f"/api/games/{one}/events")[:2] == (200, b"")
+    assert ann.ask("HEAD", f"{one}/events")[:2] == (200, b"")
 
 
 def test_requests_that_never_end_are_ended(small: Served) -> None:
@@ -818,11 +804,9 @@ def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, rec
     visitor = Visitor(command.port)
     assert visitor.get("/api" + first.split()[4].partition(str(command.port))[2].replace("study", "studies"))["record"] == record
     api = f"/api/games/{visitor.post('/api/games', {'seats': [ANN, BOB]})['id']}"
-    stream = http.client.HTTPConnection("127.0.0.1", command.port)
-    stream.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{command.port}"})
-    assert stream.getresponse().readline().startswith(b"data: ")
-    assert command.end(signal.SIGINT) in (0, 130)  # uvicorn by itself would wait until the stream ends
-    stream.close()
+    with listening(command.port, api) as stream:
+        assert stream.readline().startswith(b"data: ")
+        assert command.end(signal.SIGINT) in (0, 130)  # uvicorn by itself would wait until the stream ends
     visitor.close()
     assert command.start().line == first  # no second study of one record
     command.end(signal.SIGKILL)

@@ -46,12 +46,6 @@ class Naps(First):  # once it has answered often
             time.sleep(3600)
         return super().act(observation, mask, rng)
 
-class Duelist(First):
-    needs_game = True
-    def act(self, observation, mask, rng, game):
-        assert game.rules.num_players == 2
-        return super().act(observation, mask, rng)
-
 class Moody(First):
     asked = 0
     def act(self, observation, mask, rng):
@@ -222,12 +216,11 @@ def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> 
     assert not found["agent"]["repeatable"] and list(found["agent"]["files"]) == [f"{own}.py"]
 
 
-def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     small: dict[str, Task] = {"small-v1": dataclasses.replace(SMALL, games=4)}
     monkeypatch.setattr(tasks, "TASKS", small)
     main(["benchmark", "small-v1", "--agent", "weights", "--out", str(tmp_path / "out"), "--processes", "1"])
     told = capsys.readouterr().out
-    main(["benchmark", "small-v1", "--agent", f"{own}:Duelist", "--out", str(tmp_path / "duelist"), "--processes", "1"])
     assert heading(SMALL) in told and (tmp_path / "out" / ROW).read_text() in told
     with pytest.raises(SystemExit) as ended:
         main(["benchmark", "nothing-v1"])
