@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from euphoria_agents import Agent, load
+from euphoria_agents import load
 from euphoria_agents.matches.match import play_match, wilson
 from euphoria_agents.players.weights import NEVER, read_observation, weigh
 from euphoria_agents.registry import BUILTIN
@@ -95,23 +95,16 @@ QUICK = {"greedy": "greedy:1", "mcts": "mcts:5", "boardspace": "boardspace:5"}
 ALL = [QUICK.get(name, name) for name in BUILTIN]
 
 
-def loaded(spec: str) -> Agent:
-    """A built-in agent."""
-    if spec == "ppo":
-        pytest.importorskip("safetensors")
-    return load(spec)
-
-
 @pytest.mark.parametrize("spec", ALL)
 def test_it_plays_and_equal_seeds_give_equal_games(spec: str) -> None:
     rules = Rules(num_players=2, max_turns=10)
-    once, again = (play_match([loaded(spec), load("random")], 2, rules, seed=4, records=True) for _ in range(2))
+    once, again = (play_match([load(spec), load("random")], 2, rules, seed=4, records=True) for _ in range(2))
     assert once.records == again.records and once.decisions > 10
 
 
 @pytest.mark.parametrize("spec", ALL)
 def test_a_batch_is_played_like_one_after_the_other(spec: str) -> None:
-    agent, games = loaded(spec), [Game(Rules(num_players=n), seed=n) for n in range(2, 7)]
+    agent, games = load(spec), [Game(Rules(num_players=n), seed=n) for n in range(2, 7)]
     if agent.needs_game:
         with pytest.raises(ValueError, match="needs a game"):
             agent.act_batch(games[0].observation(0)[None], games[0].mask()[None], np.random.default_rng(0))
@@ -132,8 +125,8 @@ def test_a_batch_is_played_like_one_after_the_other(spec: str) -> None:
 @pytest.mark.parametrize("spec", ALL)
 def test_without_a_legal_move_there_is_none(spec: str) -> None:
     nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
-    with pytest.raises(ValueError, match="needs a game" if loaded(spec).needs_game else "no legal move"):
-        loaded(spec).act(np.zeros(observations.OBS_SIZE, np.int8), nothing, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="needs a game" if load(spec).needs_game else "no legal move"):
+        load(spec).act(np.zeros(observations.OBS_SIZE, np.int8), nothing, np.random.default_rng(0))
 
 
 def test_random_is_uniform() -> None:

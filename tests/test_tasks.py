@@ -272,14 +272,6 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     assert picture == leaderboard.draw([*results, result_of("$\\x$", 0.2)]) and ">$\\x$<" in picture
 
 
-def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
-    """The place of a value in a result: its container, and its name there."""
-    *path, last = [int(key) if key.isdigit() else key for key in keys.split(".")]
-    for key in path:
-        result = result[key]
-    return result, last
-
-
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -299,7 +291,10 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
 )
 def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
     result = result_of("ours", 0.5, 2_000_000) | {"entry": {"date": "2026-11-24"}}
-    where, last = at(result, key)
+    where: Any = result
+    *path, last = [int(name) if name.isdigit() else name for name in key.split(".")]
+    for name in path:
+        where = where[name]
     where[last] = value
     (tmp_path / "duel-v1").mkdir()
     (tmp_path / "duel-v1" / "one.json").write_text(json.dumps(result))
