@@ -6,10 +6,8 @@ import errno
 import io
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.commands import COMMANDS, imported
 from euphoria_agents.dataclass_arguments import command, parse_options
 from euphoria_env import Rules
-from tests.tools.commands import PATHS, euphoria, heed_interrupts, start
+from tests.tools.commands import PATHS, euphoria, heed_interrupts
 
 RECORD = Path(__file__).parent / "golden" / "2_players.record"
 PLAYED = tuple(dict.fromkeys(name for name in COMMANDS if imported(COMMANDS[name].options).__dataclass_fields__.get("game")))
@@ -230,19 +228,6 @@ def test_an_interrupt_is_not_lost(lost: str) -> None:
     imports = "\n".join(["import signal, time", *(f"from euphoria_agents.{module}" for module in modules)])
     done = python(f"{imports}\ndef main():\n    {lost}\ncommand(main)\n")
     assert (done.returncode, done.stderr) == (130, "\nstopped\n")
-
-
-@pytest.mark.slow
-def test_an_interrupt_of_all_processes_ends_them_all(tmp_path: Path) -> None:
-    """As a terminal sends it: to the workers too, of which none is left, since it would hold the pipes open."""
-    words = ("evaluate", "--games", 10**5, "--max-turns", 30, "--processes", 2, "--out", tmp_path)
-    with start(*words, session=True) as process:
-        while process.poll() is None and not (tmp_path / "chunks.jsonl").exists():
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
-        _, told = process.communicate()
-    assert process.returncode == 130 and "Traceback" not in told
-    assert told.endswith("\nstopped; the same command continues where it stopped\n")
 
 
 # ------------------------------------------------------------------------------------------------------- agents of your own

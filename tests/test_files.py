@@ -24,29 +24,14 @@ from euphoria_agents.speed.measure import write_report
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
 
-
-def write_checkpoint(path: Path) -> None:
-    """Writes a tensor."""
-    pytest.importorskip("safetensors")
-    from euphoria_agents.network.checkpoint import write_tensors
-
-    write_tensors(path, "a kind", {"a": np.zeros(1)}, {})
-
-
-def plot(path: Path) -> None:
-    """Draws a figure."""
-    pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
-
-    write_figure(path, Figure())
-
-
+checkpoint = pytest.importorskip("euphoria_agents.network.checkpoint")
+Figure = pytest.importorskip("matplotlib.figure").Figure
 WRITERS: list[tuple[str, Callable[[Path], Any]]] = [
     ("a.txt", lambda path: write_whole(path, "new")),
     ("a.json", lambda path: write_report(path, {})),
-    ("a.safetensors", write_checkpoint),
-    ("a.png", plot),
-    ("a.svg", plot),
+    ("a.safetensors", lambda path: checkpoint.write_tensors(path, "a kind", {"a": np.zeros(1)}, {})),
+    ("a.png", lambda path: write_figure(path, Figure())),
+    ("a.svg", lambda path: write_figure(path, Figure())),
 ]
 
 
