@@ -24,19 +24,14 @@ pytestmark = [
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
-SIZES = {"12px", "14px", "16px", "20px", "28px"}
 OUTSIDE = """() => ["board", "tray", "moves", "players"].filter((id) => {
     const box = document.getElementById(id).getBoundingClientRect();
     return box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth || !box.height;
 })"""
-TYPE = """() => [...new Set([...document.querySelectorAll("body *")].filter((node) => [...node.childNodes]
-    .some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim()) && node.getClientRects().length)
-    .map((node) => getComputedStyle(node).fontSize))]"""
 SEEN = """id => {
   const box = document.getElementById(id).getBoundingClientRect();
   return box.top >= 0 && box.bottom <= window.innerHeight;
 }"""
-WORDS = "document.getElementById('board').textContent.trim().split(/\\s+/).length"
 JUDGE = "mcts:100:ppo"
 DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
@@ -330,7 +325,6 @@ def test_all_of_it_is_in_sight_and_a_placement_takes_one_click(server: ServerPro
     to_the_board(tab)
     assert page.evaluate(OUTSIDE) == []
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-    assert page.evaluate(WORDS) <= 250 and set(page.evaluate(TYPE)) <= SIZES
     assert "player " not in page.locator("body").inner_text().lower()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(f"{request.method} {request.url.rpartition('/')[2]}"))
@@ -504,7 +498,7 @@ def test_a_game_goes_on_from_a_study(server: ServerProcess, tab: Tab, tmp_path: 
 
 
 @pytest.mark.long
-def test_all_pages_in_both_themes_and_five_sizes_of_type(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+def test_all_pages_in_both_themes_and_three_widths(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
     opened(tab, server, tmp_path, players=4)
     analysed(tab)
     page = tab.page
@@ -516,4 +510,3 @@ def test_all_pages_in_both_themes_and_five_sizes_of_type(server: ServerProcess, 
             for width in (1440, 1024, 390):
                 page.set_viewport_size({"width": width, "height": 900})
                 check_page(page)
-        assert set(page.evaluate(TYPE)) <= SIZES

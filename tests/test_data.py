@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from euphoria_agents.data import collecting, load  # noqa: E402
@@ -330,11 +331,6 @@ def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
 
 def with_entries(table: Any, name: str) -> Any:
     """The table with an entry that cannot be, the first of this column."""
-    import pyarrow as pa
-
-    place, column = table.schema.get_field_index(name), table.column(name).combine_chunks()
-    entries = column.flatten().to_numpy().copy()
-    entries[0] = OBS_SIZE
-    return table.set_column(
-        place, table.schema.field(name), pa.ListArray.from_arrays(column.offsets, pa.array(entries), column.type)
-    )
+    rows, field = table.column(name).to_pylist(), table.schema.field(name)
+    next(filter(None, rows))[0] = OBS_SIZE
+    return table.set_column(table.schema.get_field_index(name), field, pa.array(rows, field.type))

@@ -210,6 +210,13 @@ def test_taking_back() -> None:
     assert session.player == 1 and not session.can_undo(0)  # others know of it
 
 
+def test_a_card_that_was_shown_stays_shown() -> None:
+    player = {"workers": [2, 4], "morale": 6, "artifacts": {"bat": 1}, "dilemma": {"artifact": "bat"}}
+    session = of(Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [player, {"workers": [3]}]}))
+    session.play(0, "dilemma star")
+    assert not session.can_undo(0)
+
+
 def test_what_was_said_in_a_trade_stays_said() -> None:
     players = [{"goods": {"food": 2, "gold": 1}, "workers": [2]}, {"goods": {"gold": 3, "clay": 1}, "workers": [3]}]
     session = of(Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players}))
