@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import random
 from collections import Counter
 
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
+from euphoria_agents.record_steps import steps
 from euphoria_env import Game, Rules
 
 
@@ -23,17 +24,11 @@ def a_record(game: Game, seed: int) -> str:
 
 def recount(record: str) -> list[dict[str, int]]:
     """The same as `stars_by_source`, from the positions and the lines alone."""
-    final = Game.from_record(record)
-    first = json.loads(record.partition("\n")[0])
-    game = Game.from_dict(first["position"]) if "position" in first else Game(Rules.from_dict(first["rules"]), first["seed"])
-    stars = [Counter[str]() for _ in range(game.rules.num_players)]
+    seen = [(game.to_dict(), line) for game, line in steps(record)]
+    stars = [Counter[str]() for _ in seen[0][0]["players"]]
     space = ""
-    for line in final.history:
-        move = line.partition(" | ")[0]
-        old = game.to_dict()
-        space = move.split()[2] if move.startswith("place ") else space
-        game.play(move)
-        new = game.to_dict()
+    for (old, line), (new, _) in itertools.pairwise(seen):
+        space = line.split()[2] if line.startswith("place ") else space
         for name, market in new["markets"].items():
             for p in set(market["stars"]) - set(old["markets"][name]["stars"]):
                 stars[p]["artifact market" if old["markets"][name]["built"] else "construction"] += 1
