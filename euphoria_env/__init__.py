@@ -17,7 +17,7 @@ __all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", 
 
 _register()
 
-# Imported when first used: numba takes long, and `euphoria --help` needs none.
+# These modules are imported when they are first used: importing numba takes long, and `euphoria --help` does not need it.
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
 _LATE = {
     **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},

@@ -26,7 +26,7 @@ from euphoria_env.json_reader import shown
 
 FACES = range(1, 7)
 _TRADED = (*COMMODITIES, *RESOURCES, *ARTIFACTS)
-# A worker to take or to sacrifice: at the multi-use spaces by face, elsewhere by space alone.
+# The workers that a player may take or sacrifice: those in a commodity area differ by face, all others by their space alone.
 _BOARD_WORKERS = (*(f"{f} {area}" for area in SPACES[:NUM_AREAS] for f in FACES), *SPACES[NUM_AREAS:])
 
 
@@ -43,7 +43,7 @@ _meanings: list[str] = []
 
 
 def _add_moves(moves: Iterable[str], meaning: str) -> int:
-    """Appends moves that mean the same, and returns the id of the first."""
+    """Appends moves that share a meaning, and returns the id of the first."""
     first = len(_names)
     _names.extend(moves)
     _meanings.extend([meaning] * (len(_names) - first))
@@ -93,10 +93,10 @@ assert len(_IDS) == NUM_ACTIONS, "two moves have the same notation"
 
 
 def number(action: Any) -> int:
-    """Returns an action id as an int; it may be any integer, one of numpy too, or an array of them without dimensions.
+    """Returns an action id as an int. The argument may be an integer of Python or numpy, or an integer array without dimensions.
 
     Raises:
-        ValueError: it is not an integer from 0 to NUM_ACTIONS - 1.
+        ValueError: the argument is not an integer from 0 to NUM_ACTIONS - 1.
     """
     try:
         found = -1 if isinstance(action, bool) else operator.index(action)

@@ -1,6 +1,6 @@
 """The agent protocol: how an agent is queried for its moves in games, and how its answers are checked.
 
-An agent may keep and change all that it gets, the arrays, the game and the generator: nothing of it is used again.
+An agent may keep and change the arrays, the game and the generator that it gets: the caller does not use them again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class AgentFailed(RuntimeError):
 
 
 class TooSlow(AgentFailed):
-    """An agent took longer than it may."""
+    """An agent exceeded its time limit."""
 
 
 class Player(Protocol):
@@ -32,9 +32,9 @@ class Player(Protocol):
 
     It may also have:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
-        act_batch: `act_batch(observations, masks, rng)` answers many games at once; not called if the agent needs a game.
-        answers_alike: if true for the class itself, `act` answers one game alone as `act_batch` would, with the same draws.
-        name: the name that errors use instead of the class.
+        act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
+        answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
+        name: the name that error messages use instead of the name of the class.
 
     `euphoria_agents.Agent` has all of them.
     """
@@ -52,8 +52,8 @@ class Player(Protocol):
 class IllegalAnswer(IllegalMove):
     """An agent's answer is not a legal move.
 
-    The message never lists the legal moves, which may tell what only the player knows (R19). For the same reason the other
-    players get `public`, which does not contain the answer.
+    The message never lists the legal moves, since they may reveal what only the player knows (R19). For the same reason the other
+    players get the text `public`, which does not contain the answer.
 
     Attributes:
         agent: the name of the agent.
@@ -82,7 +82,7 @@ def query(
         agent: the agent.
         observations: int8 (N, OBS_SIZE); the agent may keep and change them.
         masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, its answers are compared with a copy.
-        rng: a generator that only this agent draws from.
+        rng: a generator from which only this agent draws.
         deal: returns the game of decision k, determinized for the seat that decides (R19); called only if the agent needs it.
 
     Returns:
@@ -160,23 +160,23 @@ def _legal_moves(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
     return moves
 
 
-def by_agent(agents: Sequence[Any], numbers: np.ndarray, games: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
-    """Groups games by the agent that decides; `numbers` are the indices of these agents in `agents`, one for each game."""
+def games_by_agent(agents: Sequence[Any], numbers: np.ndarray, games: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yields each agent that decides, with its games; `numbers` has, for each game, the index of its agent in `agents`."""
     (present,) = np.bincount(numbers).nonzero()
     for k in present.tolist():
         yield agents[k], games if len(present) == 1 else games[numbers == k]
 
 
 class Generators:
-    """One generator for each agent, from which nobody can compute the state of `rng` (R19).
+    """Gives each agent its own generator, from which nobody can compute the state of `rng` (R19).
 
     Args:
-        rng: the generator that an agent's own is derived from, when the agent decides for the first time.
+        rng: the generator from which an agent's own generator is derived when the agent decides for the first time.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
-        self._own: list[tuple[Player, np.random.Generator]] = []  # found by identity, which a deep copy of all preserves
+        self._own: list[tuple[Player, np.random.Generator]] = []  # found by identity, which a deep copy preserves
 
     def __call__(self, agent: Player) -> np.random.Generator:
         """Returns the generator of an agent."""
@@ -189,7 +189,7 @@ class Generators:
 
 
 class AgentGames:
-    """Games side by side in which agents decide, by default the games of a `Batch`; subclasses add `deciding` and `advance`.
+    """Runs many games in which agents decide, by default the games of a `Batch`; subclasses implement `deciding` and `advance`.
 
     Attributes:
         batch: the games, N of them.
@@ -202,7 +202,7 @@ class AgentGames:
     moves: np.ndarray
 
     def deciding(self) -> Iterable[tuple[Player, Any]]:
-        """Yields each agent that must decide now, once, with the numbers of its games."""
+        """Yields every agent that must decide now, each once and with the numbers of its games."""
         raise NotImplementedError
 
     def advance(self) -> None:
@@ -210,7 +210,7 @@ class AgentGames:
         raise NotImplementedError
 
     def inputs(self, games: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The observations of the players that decide in these games, int8 (K, OBS_SIZE), and their masks (K, NUM_ACTIONS)."""
+        """Returns the observations, int8 (K, OBS_SIZE), and the masks (K, NUM_ACTIONS) of the players to move in these games."""
         return self.batch.observation[games], self.batch.mask[games]
 
     def determinized(self, game: int) -> Game:
@@ -218,7 +218,7 @@ class AgentGames:
         return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng))
 
     def query(self, agent: Player, games: Any, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-        """Returns an agent's moves in these games and the seconds it took; errors as of the function `query`."""
+        """Returns an agent's moves in these games and the seconds it took; errors as for the function `query`."""
         return query(agent, *self.inputs(games), rng, lambda k: self.determinized(games[k]))
 
     def store(self, games: Any, moves: np.ndarray, seconds: float) -> None:

@@ -20,11 +20,11 @@ from euphoria_env.json_reader import read_index, read_indices, read_integer, rea
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
-_GAMES_PER_THREAD = 256  # fewer are not worth a thread
-MOST_EPISODES = 2**62  # of a game; far from the end of int64
-_GAMES_AT_A_TIME = 2**14  # that begin in one call: Python looks for an interrupt only between calls
+_GAMES_PER_THREAD = 256  # a thread for fewer games costs more than it saves
+MOST_EPISODES = 2**62  # the most episodes of one game; far below the largest int64
+_GAMES_AT_A_TIME = 2**14  # the most games that one call begins: Python handles an interrupt only between calls
 _NO_GAMES = np.zeros(0, np.int64)
-_ALIGNMENT = 64  # bytes; JAX copies arrays that begin elsewhere
+_ALIGNMENT = 64  # bytes; JAX copies arrays that do not begin at a multiple of it
 
 _Done = TypeVar("_Done")
 
@@ -37,22 +37,22 @@ class Batch:
         rules: the options of all games.
         seed: game i depends on this seed, on i and on how often it restarted, and on nothing else.
         reward: the name of a reward in the table of docs/environment.md.
-        threads: how many threads share the games, None for one per core. Any number gives the same games.
+        threads: the number of threads, None for one per core. The games do not depend on it.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
-        events: K, how many events `events` holds; with 0 none are recorded, which costs nothing.
+        events: K, the number of events that `events` holds for each game; with 0 no events are recorded, which costs no time.
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
-    copy what a learner keeps. A copied or unpickled batch has arrays of its own. A call that is refused changes nothing. Games
+    copy what you keep. A copied or unpickled batch has arrays of its own. A call that raises an error changes nothing. Games
     are numbered from 0 to N - 1; negative numbers do not count from the end.
 
     Attributes:
         player: (N,) int8, the player who must decide in each game.
         mask: (N, NUM_ACTIONS) bool, the legal moves of that player.
         observation: (N, OBS_SIZE) int8, what that player may see.
-        rewards: (N, P) float32, of the last step.
+        rewards: (N, P) float32, the rewards of the P players in the last step.
         terminated: (N,) bool, whether the last step ended the game by a victory.
         truncated: (N,) bool, whether the last step cut the game off.
-        ranking: (N, P) int8, of the last game that ended.
+        ranking: (N, P) int8, the ranking of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, what all players saw of the games that ended in the last step, 0 elsewhere.
         ended: (E,) int64, the games that ended in the last step, ascending.
         events: (N, K, EVENT_SIZE) int8, the last K events of each game as the player who must decide saw them, oldest first, and
@@ -60,7 +60,7 @@ class Batch:
         states: (N,) the structured array of the games.
 
     Raises:
-        ValueError: a number of games or threads below 1, an unknown reward, a seed that is not an integer, events out of range.
+        ValueError: `n` or `threads` is below 1, the reward is unknown, the seed is no integer, or `events` is out of range.
     """
 
     def __init__(
@@ -101,10 +101,10 @@ class Batch:
         self.rewards = _aligned((n, players), np.float32)
         self.terminated, self.truncated = _aligned(n, np.bool_), _aligned(n, np.bool_)
         self.ranking = _aligned((n, players), np.int8)
-        self._final_observation: np.ndarray | None = None  # made when it is first read
-        self._shown = _NO_GAMES  # the games that it shows
+        self._final_observation: np.ndarray | None = None  # allocated when it is first read
+        self._shown = _NO_GAMES  # the games whose entries in it are not 0
         self.ended = _NO_GAMES
-        self._ends = np.zeros(1, GAME_DTYPE)  # their rows at the end, and room for more
+        self._ends = np.zeros(1, GAME_DTYPE)  # the rows of the games in `ended` at their end, and room for more
         self._episodes = np.zeros(n, np.int64)
         self._actions = np.zeros(n, np.int64)
         self._active = np.ones(n, np.bool_)
@@ -112,11 +112,11 @@ class Batch:
         write_rules(self._blank[0], self.rules)
         # Games that record events have a tape each; the others share one that is never written to. Nothing is ever loaded.
         self._tapes = np.tile(tape.empty_tape(k), (n if k else 1, 1))
-        self._end_tapes = self._tapes[:1].copy()  # of the games in `_ends`
+        self._end_tapes = self._tapes[:1].copy()  # the tapes of the games in `_ends`
         self._gather()
 
     def _gather(self) -> None:
-        """Gathers the arrays for the kernels."""
+        """Puts the arrays into the tuple that the kernels take."""
         self._games = batch_kernels.BatchArrays(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,11 +161,11 @@ class Batch:
 
         Args:
             actions_: (N,) integers.
-            active: (N,) bool, the games to advance, None for all; the others get no reward, and their actions are ignored.
+            active: (N,) bool, the games to advance; None: all. The others get no reward, and their actions are ignored.
 
         Raises:
-            IllegalMove: an action is illegal; names game and move. No game is changed.
-            ValueError: not N integers, or not N booleans.
+            IllegalMove: an action is illegal; the message names game and move. No game is changed.
+            ValueError: `actions_` is not N integers, or `active` is not N booleans.
         """
         self.check(actions_, active)
         if len(self.ended):
@@ -189,7 +189,7 @@ class Batch:
             raise IllegalMove(f"game {wrong}: {self.game(wrong).why_illegal(given[wrong])}")
 
     def _end_games(self) -> None:
-        """Restarts the games that have ended, and keeps how they ended."""
+        """Keeps the last rows of the games that have ended, and restarts these games."""
         status = self.states["status"]
         self.ended = ended = np.flatnonzero(status >= OVER)
         self.truncated[ended] = status[ended] == TRUNCATED
@@ -215,13 +215,13 @@ class Batch:
         return self._final_observation
 
     def seen_at_end(self, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns what one player each saw last of the games in `ended`: int8 (E, OBS_SIZE), and events (E, K, EVENT_SIZE).
+        """Returns one player's last observation of each game in `ended`, int8 (E, OBS_SIZE), and last events (E, K, EVENT_SIZE).
 
         Args:
-            players: (E,) a player of each of these games.
+            players: (E,) integers, one player for each of these games.
 
         Raises:
-            ValueError: not one player for each, or the batch does not observe.
+            ValueError: `players` does not name one player for each, or the batch was made with `observe=False`.
         """
         n, most = len(self.ended), self.rules.num_players - 1
         given = np.array(players)
@@ -239,18 +239,18 @@ class Batch:
 
     @property
     def end_states(self) -> np.ndarray:
-        """(E,) copies of the last rows of the games in `ended`, typed as `states`."""
+        """The last rows of the games in `ended`, (E,), copied; the dtype is that of `states`."""
         return copy_rows(self._ends[: len(self.ended)])
 
     def restart(self, games: Sequence[int] | np.ndarray, starts: Mapping[int, Game] | None = None) -> None:
-        """Restarts some games, whether or not they have ended; `terminated` and the like stay those of the last step.
+        """Restarts some games, whether or not they have ended; `terminated`, `truncated` and `ended` still tell of the last step.
 
         Args:
-            games: their numbers, each once.
-            starts: games by number, from which these go on instead of from the setup. Outcomes loaded into them are ignored.
+            games: the numbers of the games, each once.
+            starts: by the number of a game, the `Game` that it starts from instead of the setup. Loaded outcomes are ignored.
 
         Raises:
-            TypeError, IndexError: not numbers of games, or a start that is no `Game`.
+            TypeError, IndexError: `games` are not numbers of games, or a start is no `Game`.
             ValueError: a number comes twice, or a start has other rules, has ended, or does not belong to one of `games`.
         """
         chosen = read_indices("games", games, self.n)
@@ -265,7 +265,7 @@ class Batch:
             batch_kernels.show_games(self._games, i, i + 1)
 
     def _checked_starts(self, games: np.ndarray, starts: Mapping[int, Game]) -> dict[int, Game]:
-        """Returns the starts by number, each of which fits its game."""
+        """Returns `starts` by number, after checking that each of them fits its game."""
         if not isinstance(starts, Mapping):
             raise TypeError(f"starts must be a dict of games, not {shown(starts)}")
         begun = {read_index("a number of `starts`", i, self.n): game for i, game in starts.items()}
@@ -287,7 +287,7 @@ class Batch:
             rng: one number is drawn from it for each game.
 
         Raises:
-            TypeError: it is no generator of numpy.
+            TypeError: `rng` is no generator of numpy.
         """
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a Generator of numpy, not {shown(rng)}")
@@ -299,7 +299,7 @@ class Batch:
         """Returns a copy of game i.
 
         Raises:
-            TypeError: not an integer.
+            TypeError: `i` is not an integer.
             IndexError: there is no game with this number.
         """
         i = read_index("the number of a game", i, self.n)
@@ -311,12 +311,12 @@ def _end(pool: ThreadPoolExecutor) -> None:
     while True:
         try:
             return pool.shutdown()
-        except KeyboardInterrupt:  # the one that is being raised is enough
+        except KeyboardInterrupt:  # one interrupt is being raised already
             continue
 
 
 def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Returns zeros that begin at a multiple of `_ALIGNMENT` bytes."""
+    """Returns an array of zeros that begins at a multiple of `_ALIGNMENT` bytes."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + _ALIGNMENT, np.uint8)
     first = -room.ctypes.data % _ALIGNMENT
@@ -324,7 +324,7 @@ def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
-    """Refuses row i of a state, as an array of one, if its game is impossible or has other rules."""
+    """Refuses `rows`, an array of one row for game i, if this game is impossible or has other rules."""
     try:
         game = Game.from_rows(rows)
     except ValueError as error:

@@ -9,7 +9,7 @@ import numpy as np
 
 MAX_PLAYERS = 6
 MAX_WORKERS = 4
-MAX_RECRUITS = 4  # two of the setup, one of the dilemma; a position may hold three before it
+MAX_RECRUITS = 4  # the setup gives two and the dilemma one; a position may hold three before the dilemma
 DEALT_RECRUITS = 4  # to each player, who keeps two (R2.2)
 DEALT_TILES = 2  # to each player in a market draft (R17.2)
 STARS = 10
@@ -26,7 +26,7 @@ COMMODITIES = ("energy", "water", "food", "bliss")
 RESOURCES = ("gold", "stone", "clay")
 GOODS = COMMODITIES + RESOURCES
 ARTIFACTS = ("balloons", "bat", "bear", "bifocals", "book", "box")
-MOST_GOODS = 10_000  # of each with a player (R1.2)
+MOST_GOODS = 10_000  # the most of each that a player can have (R1.2)
 CARDS_PER_ARTIFACT = 6
 NUM_ARTIFACT_CARDS = CARDS_PER_ARTIFACT * len(ARTIFACTS)
 ITEMS = (*GOODS, *ARTIFACTS, "knowledge")
@@ -96,12 +96,12 @@ TANK_SET = space_set(*TANK)
 SLOT_SET = space_set(*SLOTS)
 MARKET_SET = space_set(*MARKETS)
 ARTIFACT_MARKET_SET = space_set(*ARTIFACT_MARKETS)
-ICARUS_SET = space_set("cloud_mine", *ICARUS)  # cloud mine included (R12.6, Brian)
+ICARUS_SET = space_set("cloud_mine", *ICARUS)  # R12.6 and Brian count the cloud mine too
 ALL_SPACES = (1 << NUM_SPACES) - 1
 
 
 def _region_of(name: str) -> int:
-    """Returns the number of the region of a space; -1 for the tank, which is in none (R6.3)."""
+    """Returns the number of the region of a space; -1 for the worker tank, which is in no region (R6.3)."""
     if name in TANK:
         return -1
     if name in AREAS:

@@ -1,4 +1,4 @@
-"""The kinds of decision, and the verbs of a series of single choices (R18)."""
+"""The kinds of decision, and the verbs of series: several items that a player chooses one by one (R18)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Decision(IntEnum):
 
 
 class Verb(IntEnum):
-    """The use of each item of a series."""
+    """What happens to each item that is chosen in a series."""
 
     PAY = 0
     GAIN = auto()

@@ -24,13 +24,13 @@ class KindRow(NamedTuple):
     Attributes:
         meaning: what happened. A verb without a subject has the player of the event as its subject; "they" are this player too.
         player: whether it has a player.
-        a, b: what these fields are; "": -1. A key of `NAMES` means an index of that list, "player" a seat, any other text a plain
-            number.
-        causes: the later events that it causes. "group": all, until the next group. "interruption": likewise, until
-            the next group or interruption, or until `resumed`, where the interrupted group continues. "next": the next event
-            alone.
+        a, b: the meaning of these fields; "": the field is always -1. A key of `NAMES`: an index of that list; "player": a seat;
+            any other text: a plain number.
+        causes: which later events it causes. "group": all up to the next event that begins a group. "interruption": all up to the
+            next group or interruption, or up to `resumed`, after which the interrupted group continues. "next": only the next
+            event.
         secret: whether `a` is known to the player of the event alone, and to nobody if it has none (R19).
-        outcome: the kind of random outcome that `a` is; "": none.
+        outcome: the kind of random outcome that `a` shows; "": `a` is not random.
     """
 
     meaning: str
@@ -64,7 +64,7 @@ class EventKind(IntEnum):
     """The kinds of event, numbered in this order.
 
     Attributes:
-        row: what the kind means.
+        row: the description of the kind.
     """
 
     row: KindRow
@@ -180,6 +180,6 @@ def number_of_events(k: object) -> int:
     """Returns the number of events in an observation, 0 for none.
 
     Raises:
-        ValueError: not an integer from 0 to MOST_EVENTS.
+        ValueError: `k` is not an integer from 0 to MOST_EVENTS.
     """
     return read_integer("events", k, 0, MOST_EVENTS)

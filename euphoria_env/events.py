@@ -1,7 +1,7 @@
-"""Events: what happened in a game, as data, logged by the engine (docs/events.md).
+"""Events: the engine's log of what happened in a game (docs/events.md).
 
-`Game.events` has them all, `Game.events_for` what one player may know of them (R19). The public events lead from the public part
-of a position to the public part of every later one, which `tests/tools/following.py` shows.
+`Game.events` has them all, `Game.events_for` what one player may know of them (R19). From the public part of a
+position and the public events after it, the public part of every later position follows (`tests/tools/following.py`).
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def table() -> list[EventRow]:
 
 
 def causes(kind: int, a: int) -> str:
-    """Returns which later events an event causes, as `KindRow.causes` says."""
+    """Returns which later events an event causes, in the terms of `KindRow.causes`."""
     return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else _CAUSES[kind]
 
 
 def without_secrets(events: np.ndarray, player: int | None) -> np.ndarray:
-    """Returns a copy of events, (n, EVENT_SIZE), without what a player may not know, or the public (None)."""
+    """Returns a copy of events, (n, EVENT_SIZE), without what a player, or for None the public, may not know."""
     seen = events.copy()
     hidden = SECRET[events[:, 0]] & (events[:, 1] != player if player is not None else True)
     seen[hidden, 2] = -1

@@ -1,4 +1,4 @@
-"""One game, readable: what `chess.Board` is to chess. A facade over one row of the state array; it adds no rules."""
+"""One game with a readable interface, like `chess.Board` for chess: a facade over one row of the state array, without rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from euphoria_env import actions, events, mid_turn, position, record
+from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS
 from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
@@ -19,7 +20,6 @@ from euphoria_env.events import Event
 from euphoria_env.game_log import IS_OUTCOME, GameLog, plain_outcomes
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.prompts import prompt
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
@@ -86,14 +86,14 @@ class Game:
     def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
         self._rows = rows
         self._log = GameLog()
-        self._start = start  # what line 1 of the record says, or the rows with which the game began
+        self._start = start  # line 1 of the record, or the rows with which the game began
         self._moves: list[int] = []
-        self._marks = [0]  # how many events there were after the setup, then after each move
-        self._loads: list[tuple[int, dict[str, list[Any]]]] = []  # after how many moves, and what
+        self._marks = [0]  # the number of events after the setup, then after each move
+        self._loads: list[tuple[int, dict[str, list[Any]]]] = []  # for each `load`: the moves before it, and its outcomes
 
     @property
     def _row(self) -> np.void:
-        """A view of the row. It is not kept, so that copies and pickles of the game are whole."""
+        """A view of the row. It is made at each access, since copies and pickles of the game must not hold a view."""
         return self._rows[0]
 
     @property
@@ -252,7 +252,7 @@ class Game:
 
         Raises:
             TypeError: `rows` is no array of that type.
-            ValueError: it has not one row, or the row of an impossible game.
+            ValueError: it does not have exactly one row, or the game in it is impossible.
         """
         if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:
             raise TypeError(f"rows must be an array typed as `Game.states`, not {getattr(rows, 'dtype', shown(rows))}")
@@ -261,7 +261,7 @@ class Game:
         game = cls.taking(copy_rows(np.ascontiguousarray(rows)))
         try:
             possible = Game.from_dict(game.to_dict()) == game
-        except Exception as error:  # random bytes can fail anywhere
+        except Exception as error:  # with random bytes any check may fail
             raise ValueError(f"rows hold no possible game: {type(error).__name__}: {error}") from error
         if not possible:
             raise ValueError("rows hold no possible game")
@@ -269,16 +269,18 @@ class Game:
 
     @classmethod
     def taking(cls, rows: np.ndarray) -> Self:
-        """Returns a game on a row that the engine has filled and nobody else keeps: `from_rows` without its copy and checks."""
+        """Returns a game that takes over a row of the engine, which nobody else may use: `from_rows` without copy and checks."""
         game = object.__new__(cls)
         game._attach(rows, copy_rows(rows))
         return game
 
     def load(self, /, **outcomes: Sequence[Any]) -> None:
-        """Appends to the next random outcomes, by kind: dice, artifacts, recruits, markets, dilemmas, lots; up to 10,000 of each.
+        """Fixes the next random outcomes by kind, behind those already loaded, up to 10,000 of each kind.
+
+        The kinds are dice, artifacts, recruits, markets, dilemmas and lots.
 
         Raises:
-            ValueError: a kind is unknown, a value impossible, or a card in somebody's hand; nothing is loaded.
+            ValueError: a kind is unknown, a value is impossible, or a player holds a card; nothing is loaded.
         """
         self._log.load(self._row, outcomes)
         self._loads.append((len(self._moves), plain_outcomes(outcomes)))
@@ -290,7 +292,7 @@ class Game:
 
     @property
     def events(self) -> list[Event]:
-        """All events since the start of the game, in order, with what is hidden (docs/events.md)."""
+        """All events since the start of the game, in order, hidden information included (docs/events.md)."""
         return [*starmap(Event, self._log.events().tolist())]
 
     def events_for(self, player: int | None) -> list[Event]:
@@ -310,14 +312,14 @@ class Game:
         return events.without_secrets(self._log.events(), None if player is None else self._player(player))
 
     def decided(self, since: int = 0) -> list[Decided]:
-        """Returns the decisions from number `since` on, counted from 0. The events before the first belong to none.
+        """Returns the decisions from number `since` on, counted from 0. The events before the first decision belong to none.
 
         Raises:
             ValueError: `since` is not an integer from 0 on.
         """
         since = read_integer("since", since, 0)
         log = self._log.events()
-        asked = np.flatnonzero(np.isin(log[:, 0], _NEW_DECISION))  # nobody decides who was not asked
+        asked = np.flatnonzero(np.isin(log[:, 0], _NEW_DECISION))  # every player who decides was named by such an event
         start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})
         players = np.append(start["player"], log[asked, 1])
         marks = self._marks[since:]
@@ -330,7 +332,7 @@ class Game:
 
     @classmethod
     def from_dict(cls, d: Any) -> Self:
-        """Returns a game from a position, complete or partial; what is left out is as right after the setup.
+        """Returns a game from a position, complete or partial; missing values are those right after the setup.
 
         Raises:
             ValueError: something is unknown or impossible; the message names the key.

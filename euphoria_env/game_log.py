@@ -16,12 +16,12 @@ from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS
 from euphoria_env.json_reader import Reader, as_key, read_integer, shown
 from euphoria_env.record import Outcome
 
-_EVENTS = 1024  # for which a tape has room; far more than one move makes
-_EVENTS_KEPT = 256  # on the tape, at most, when a move begins
-_MOST_LOADED = 10_000  # outcomes of each kind
-_EVENTS_OF_LOADED = 4  # to which a loaded outcome leads, at most
+_EVENTS = 1024  # room on a tape; one move logs far fewer
+_EVENTS_KEPT = 256  # the most that may be on the tape when a move begins; with more they are taken off
+_MOST_LOADED = 10_000  # the most loaded outcomes of each kind
+_EVENTS_OF_LOADED = 4  # the most events that follow from one loaded outcome
 _OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]
-IS_OUTCOME = np.array([bool(kind) for kind in _OUTCOME_OF])  # of each kind of event
+IS_OUTCOME = np.array([bool(kind) for kind in _OUTCOME_OF])  # for each kind of event, whether it shows a random outcome
 # The names of the values of each kind of outcome; dice and lots are numbers.
 _NAMES: dict[str, tuple[str, ...]] = {
     "artifacts": ARTIFACTS,
@@ -41,7 +41,7 @@ def plain_outcomes(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]
 
 
 class GameLog:
-    """The events of one game, and the loaded outcomes that will be drawn next.
+    """Keeps the events of one game, and the loaded outcomes that will be drawn next.
 
     The engine writes events to a tape, behind the loaded outcomes (`engine.tape`): `begin` gives the tape for its next step, and
     `finish` reads what the step left on it.
@@ -54,8 +54,8 @@ class GameLog:
         self.waiting: dict[str, list[int]] = {}
         self._tape = tape.empty_tape(_EVENTS)
         self._events: list[np.ndarray] = [np.zeros((0, EVENT_SIZE), np.int32)]  # taken off the tape
-        self._taken = 0  # how many they are
-        self._outcomes: list[Outcome] = []  # drawn, among these events
+        self._taken = 0  # the number of these events
+        self._outcomes: list[Outcome] = []  # the outcomes of chance among these events
 
     def copy(self) -> GameLog:
         """Returns a copy."""
@@ -66,10 +66,10 @@ class GameLog:
         return other
 
     def load(self, row: np.void, outcomes: Mapping[str, Sequence[Any]]) -> None:
-        """Appends outcomes to those that wait, in a game with this row.
+        """Appends outcomes to those that wait; `row` is the game, for checks.
 
         Raises:
-            ValueError: an unknown kind, an impossible value, or a card that somebody holds; nothing is loaded.
+            ValueError: a kind is unknown, a value is impossible, or a player holds a card; nothing is loaded.
         """
         if not isinstance(outcomes, Mapping):
             Reader.must("load", f"be an object of lists by kind, not {shown(outcomes)}")
@@ -105,10 +105,10 @@ class GameLog:
         return with_loaded
 
     def finish(self, used: np.ndarray) -> None:
-        """Takes what a step has written to the tape of `begin`.
+        """Reads what a step has written to the tape that `begin` gave.
 
         Raises:
-            ValueError: it drew a loaded outcome that is impossible; nothing is taken.
+            ValueError: the step drew a loaded outcome that is impossible; nothing is read.
         """
         if self.waiting:
             _refuse_impossible(used)
@@ -164,7 +164,7 @@ def _outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:
 
 
 def _refuse_taken(key: str, row: np.void, kind: str, card: int, *queues: list[int]) -> None:
-    """Refuses a card that is not in the game, that somebody holds, or that will have been drawn by then."""
+    """Refuses a card that is not in the game, that a player holds, or that earlier loaded outcomes draw already."""
     begun = row["open_spaces"] != 0  # 0 before the setup
     if kind == "recruits":
         held = HELD <= row["recruit_place"][card] < OUT_BY

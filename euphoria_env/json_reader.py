@@ -17,8 +17,8 @@ class FieldError(ValueError):
     """A field has a value that is not allowed.
 
     Attributes:
-        field: its key, such as `players[0].morale`; empty for the whole.
-        reason: what is wrong, or, beginning with "must", what is allowed.
+        field: its key, such as `players[0].morale`; empty if the whole value is wrong.
+        reason: what is wrong, or a text that begins with "must" and says what is allowed.
     """
 
     def __init__(self, field: str, reason: str) -> None:
@@ -31,10 +31,10 @@ class FieldError(ValueError):
 
 
 def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int:
-    """Returns an integer of Python or numpy as one of Python, if it is from `low` to `high` (None: from `low` on).
+    """Returns an integer of Python or numpy as an int, if it is from `low` to `high` (None: no limit).
 
     Raises:
-        FieldError: it is another value.
+        FieldError: the value is not allowed.
     """
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
@@ -44,10 +44,10 @@ def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int
 
 
 def read_seed(value: Any) -> int:
-    """Returns a seed, any integer, as a signed one of 64 bits.
+    """Returns a seed, which may be any integer, as a signed 64-bit integer.
 
     Raises:
-        FieldError: it is another value.
+        FieldError: the value is not allowed.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise FieldError("seed", f"must be an integer or None, not {shown(value)}")
@@ -160,7 +160,7 @@ def read_array(
     """Returns `arrays[name]`, if it has this shape and dtype and its values are finite and from `low` to `high`.
 
     Raises:
-        FieldError: it is missing or another array.
+        FieldError: the array is missing, or it is not such an array.
     """
     array = arrays.get(name)
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != kind:
@@ -194,7 +194,7 @@ def read_indices(name: str, values: Any, n: int) -> np.ndarray:
 
     Raises:
         TypeError: they are not integers.
-        ValueError: they are not a list or an array of one dimension.
+        ValueError: they are neither a list nor an array of one dimension.
         IndexError: one is not from 0 to n - 1.
     """
     given = np.asarray(values)

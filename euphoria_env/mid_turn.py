@@ -1,7 +1,7 @@
 """The mid-turn state: the part of a position, under the key `pending`, that exists only during a turn or the setup.
 
-A hash ties it to the rest of the position. Anybody can compute that hash, and compiled code does not check indices. So each
-number must be in its range in `engine.state.PENDING`, and each operation on the stack must fit the row.
+A hash ties it to the rest of the position. Anybody can compute that hash, and compiled code does not check indices. So the
+reader checks each number against its range in `engine.state.PENDING`, and each operation on the stack against the row.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from euphoria_env.engine.retrieval import on_board
 from euphoria_env.engine.state import GAME_DTYPE, HELD, IN_DECK, OPERATIONS, PENDING, SETUP, Operation, OperationRow
 from euphoria_env.json_reader import Json, Reader
 
-# The steps of the programs of cards and spaces, besides draws of any number.
+# The steps in the programs of cards and spaces; a stack may have these, and draws of any number of cards.
 _STEPS = {tuple(step) for programs in (ROW_PROGRAM, SPACE_PROGRAM) for step in programs.reshape(-1, 3).tolist() if step[0] >= 0}
 _TUNNELS = range(FIRST_TUNNEL, FIRST_TUNNEL + len(TUNNELS))
-# Operations that index arrays by the space of the placement under way, with the spaces that they can have there.
+# Operations that use the space of the placement under way as an index, with the spaces for which they are possible.
 _SPACES: dict[int, range] = {
     Effect.MINER: _TUNNELS,
     Effect.TUNNEL_RESOURCE: _TUNNELS,
@@ -59,7 +59,7 @@ def row_digest(row: np.void) -> str:
 
 
 def portable_bytes(row: np.void) -> bytes:
-    """Returns the bytes of a row in little-endian order, without the observed options, which repeat others."""
+    """Returns the bytes of a row in little-endian order, without `shown_rules`, which repeats other fields."""
     whole = row.tobytes() if sys.byteorder == "little" else np.array(row).byteswap().tobytes()
     return whole[: -GAME_DTYPE["shown_rules"].itemsize]
 
@@ -99,7 +99,7 @@ def check_answers(row: np.void) -> None:
 
 
 def _hold_cards(row: np.void, reader: Reader) -> None:
-    """Notes who holds the cards in hands of the setup, the draft or the dilemma."""
+    """Stores the places of the cards that players hold in the setup, the draft or the dilemma."""
     for name, places in (("hand", "recruit_place"), ("kept", "recruit_place"), ("tile_hand", "tile_place")):
         for p, cards in enumerate(row[name].tolist()):
             for card in cards:
@@ -115,7 +115,7 @@ def _check_stack(row: np.void, reader: Reader) -> None:
     stack = row["stack"][:depth].tolist()
     if depth == 0 or row["stack"][depth:].any():
         reader.must("pending.stack", f"have from 1 to {len(row['stack'])} operations, as many as `depth`, and 0 after them")
-    placed = False  # whether an operation above begins another placement, on another space
+    placed = False  # whether an operation higher up begins another placement, on another space
     for k, (op, p, a, b) in reversed([*enumerate(stack)]):
         good = _is_operation(row, reader.n, op, p, a, b) and _takes_answer(row, op, p, k == depth - 1)
         good = good and (op not in _SPACES or (space in _SPACES[op] and not placed))
@@ -130,7 +130,7 @@ def _check_stack(row: np.void, reader: Reader) -> None:
 
 
 def _is_operation(row: np.void, n: int, op: int, p: int, a: int, b: int) -> bool:
-    """Whether an operation exists, with these arguments, for this player and in this part of the game."""
+    """Returns whether an operation exists, with these arguments, for this player and in this part of the game."""
     if 0 <= op < len(Effect):
         return 0 <= p < n and ((op, a, b) in _STEPS or (op == Effect.DRAW and 0 <= a <= NUM_ARTIFACT_CARDS and b == 0))
     if op not in OPERATIONS:
@@ -144,7 +144,7 @@ def _is_operation(row: np.void, n: int, op: int, p: int, a: int, b: int) -> bool
 
 
 def _takes_answer(row: np.void, op: int, p: int, top: bool) -> bool:
-    """Whether an operation takes the answer that is due if it lies on top, and none if it lies below."""
+    """Returns whether an operation fits its place on the stack: the top one takes the answer that is due, others take none."""
     answers, asked = OPERATIONS.get(op, OperationRow()).answers, int(row["ask"])  # type: ignore[call-overload]
     if not top or asked not in _TAKEN:
         return not answers
@@ -152,7 +152,7 @@ def _takes_answer(row: np.void, op: int, p: int, top: bool) -> bool:
 
 
 def _check_setup(row: np.void, reader: Reader, operations: list[int]) -> None:
-    """Refuses a stack that no setup has with these rules (R2, R17.1 to R17.3), and other workers and tiles than belong to it."""
+    """Refuses a stack that no setup has with these rules (R2, R17.1 to R17.3), or workers and tiles that do not fit it."""
     dealt = [Operation.LAY_TILES] + [Operation.DEAL_TILES] * bool(row["market_draft"])
     stacks = [[*dealt, Operation.RECRUIT_CHOSEN]]
     stacks += [[*dealt, Operation.CHOOSE_RECRUITS, Operation.DRAFTED]] * bool(row["recruit_draft"])

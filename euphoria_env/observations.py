@@ -1,7 +1,7 @@
 """The observation: what one player may see, as a vector of small integers of one fixed layout for all player counts.
 
 The observer comes first, the others follow in turn order; seats are relative to the observer. `table` lists every slice. The
-writer is `engine.observe`.
+module `engine.observe` writes it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _GAME: list[_Row] = [
     ("active", _P, 0, 1, "whose turn it is, one-hot by seat"),
     ("decider", _P, 0, 1, "who must decide, one-hot by seat; all 0 after the end"),
 ]
-# Of each player, by seat from the observer on; all 0 for seats that do not play.
+# The fields of each player, in turn order from the observer on; all 0 for seats without a player.
 _PLAYER: list[_Row] = [
     ("present", 1, 0, 1, "whether this seat plays"),
     ("knowledge", 1, 0, 6, "0: not yet placed (R17.3)"),

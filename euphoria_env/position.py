@@ -20,11 +20,11 @@ from euphoria_env.engine.setup import blank
 from euphoria_env.json_reader import Json, Reader, read_seed, shown
 from euphoria_env.rules import Rules, read_rules, write_rules
 
-MOST_TURNS = 10**9  # far from the end of int32
+MOST_TURNS = 10**9  # far below the largest int32
 _RESOLUTIONS = (None, "star", "recruit")
 _STATUS = ("setup", "playing", "over", "truncated")
 _USED = {RECRUIT_NAMES[GEEK]: state.USED_GEEK, RECRUIT_NAMES[GAMBLER]: state.USED_GAMBLER}
-_STANDSTILLS = ([0, 0], [2**32 - 1, 698769069 - 1])  # of the generator of `engine.chance`
+_STANDSTILLS = ([0, 0], [2**32 - 1, 698769069 - 1])  # states in which the generator of `engine.chance` would repeat one value
 
 
 def to_dict(row: np.void) -> Json:
@@ -152,7 +152,7 @@ def from_dict(d: Any, row: np.void) -> None:
 
 
 class _Position(Reader):
-    """Reads the parts of a position, each after those that it depends on; `rng` draws what is left out."""
+    """Reads the parts of a position, each after the parts that it depends on; `rng` draws missing values."""
 
     def __init__(self, given: Json, row: np.void, n: int, rng: random.Random) -> None:
         super().__init__(n)
@@ -162,7 +162,7 @@ class _Position(Reader):
         mid_turn = given.get("pending") is not None
         if self.status == state.SETUP and not mid_turn:
             self.fail("status", "a game in its setup needs the key 'pending'; start a new game instead")
-        self.between_turns = not mid_turn and self.status < state.OVER  # in the middle of a turn more is possible
+        self.between_turns = not mid_turn and self.status < state.OVER  # during a turn more positions are possible
         players = self.items("players", given.get("players", []))
         self.require(len(players) <= n, "players", f"{len(players)} players, but rules.num_players is {n}")
         self.players_given = [self.mapping(f"players[{p}]", entry, _PLAYER_KEYS) for p, entry in enumerate(players)]
@@ -197,7 +197,7 @@ class _Position(Reader):
         return self.player(f"{key}[0]", worker[0]), self.integer(f"{key}[1]", worker[1], 1, 6)
 
     def read_players(self) -> None:
-        """Reads what each player has, and finds the deck of artifacts."""
+        """Reads what each player has, and computes the artifacts left in the deck."""
         row = self.row
         for p, player in enumerate(self.players_given):
             self.read_player(f"players[{p}]", p, player)
@@ -236,7 +236,7 @@ class _Position(Reader):
             missing = 0 if self.status == state.SETUP else min(2, board.MAX_WORKERS - on_board)
             faces = [self.rng.randint(1, 6) for _ in range(missing)]
         owned = on_board + len(faces)
-        if self.status == state.SETUP and not faces:  # they are rolled at its end
+        if self.status == state.SETUP and not faces:  # the setup rolls them at its end
             owned = 2
         if not 1 <= owned <= board.MAX_WORKERS:
             self.fail(key, f"{owned} workers with those on the board; everyone owns 1 to {board.MAX_WORKERS}")
@@ -322,7 +322,7 @@ class _Position(Reader):
             dealt[p] = left.pop(self.rng.randrange(len(left)))
 
     def read_stars(self) -> None:
-        """Reads the stars of the territories, and those still to place, which must add up with all that the position shows."""
+        """Reads the stars in the territories and those still to place; with all other stars of the position they must add up."""
         row = self.row
         for name, value in self.section("territories", board.TERRITORIES).items():
             owners, room = self.players(f"territories.{name}", value), f"with {self.n} players there is room for {self.n} (R2.4)"
@@ -355,7 +355,7 @@ class _Position(Reader):
             tiles[tile] = state.IN_BY + self.player(f"tiles_in.{name}", p)
 
     def check_workers(self) -> None:
-        """Refuses workers where none can be, and sites that would have been built."""
+        """Refuses workers on spaces that are not in use, and sites with so many workers that they would have been built."""
         row = self.row
         for t, name in enumerate(board.TUNNEL_ENDS):
             if row["occupant"][board.FIRST_TUNNEL_END + t] >= 0 and row["miners"][t] < board.MINER_END:
@@ -384,7 +384,7 @@ class _Position(Reader):
             self.require(row["rng"].tolist() not in _STANDSTILLS, "generator", "would give the same number forever")
 
     def read_result(self) -> None:
-        """Reads winner and ranking, which only a game has that has ended."""
+        """Reads winner and ranking, which only a game that has ended may have."""
         if self.status < state.OVER:
             for key in ("winner", "ranking"):
                 self.require(key not in self.given, key, "the game has not ended")

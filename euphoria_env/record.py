@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 
-Outcome = tuple[str, int | str]  # kind and value of something that chance gave
+Outcome = tuple[str, int | str]  # the kind and the value of a random outcome
 New = TypeVar("New", bound="Game")
 
 
@@ -32,7 +32,7 @@ def outcomes_text(outcomes: Iterable[Outcome]) -> str:
 
 
 def decision_lines(moves: list[int], marks: list[int], outcomes: list[Outcome]) -> list[str]:
-    """Returns a line for each move with the outcomes that it drew; `marks` counts those drawn before the first and after each."""
+    """Returns a line for each move with the outcomes that it drew; `marks` counts those before the first and after each move."""
     ends = zip(moves, marks[:-1], marks[1:], strict=True)
     return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in ends]
 
@@ -64,7 +64,7 @@ def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
     """Replays a record in a game of the class `new`, and compares every outcome.
 
     Yields:
-        Always the same game: before each line, with that line, and at the end, with an empty one.
+        Always the same game: before each line with that line, and at the end with an empty line.
 
     Raises:
         ValueError: a line does not replay as written; the message names it.

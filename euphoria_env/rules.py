@@ -1,7 +1,7 @@
 """The options of a game.
 
 Each field of `Rules` has an `Option`: its kind, default, help and range. The state (`engine.state`), the observation
-(`observations`), positions and command lines are made from `OPTIONS`, so that a new field needs no change there.
+(`observations`), positions and command lines are made from `OPTIONS`, so that a new field needs no change in them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Option:
     """An option, which a state row holds as an integer and the observation as digits of that integer.
 
     Attributes:
-        help: what it does, in a few words, with the paragraph of the rules.
-        kind: bool, int, or tuple for names of cards, of which the row holds those left out, as a set of bits.
+        help: a few words that say what it does, with the rule.
+        kind: bool, int, or tuple for names of cards; the row then holds the cards that are left out, as a bit set.
         low, high: the range of a number.
-        none: whether `None` is allowed, which the row holds as 0; for names of cards it means all of them.
-        names, least: the names of all cards, in order, and how many must be named at least.
+        none: whether `None` is allowed, for which the row holds 0; for names of cards it means all cards.
+        names, least: the names of all cards, in order, and the smallest number of cards allowed.
     """
 
     help: str
@@ -43,10 +43,10 @@ class Option:
     least: int = 0
 
     def check(self, key: str, value: Any) -> Any:
-        """Returns the value as `Rules` keeps it: numbers and flags of numpy become plain ones.
+        """Returns the value as `Rules` keeps it: numbers and booleans of numpy become those of Python.
 
         Raises:
-            ValueError: it is not allowed; the message names the key and what is allowed.
+            ValueError: the value is not allowed; the message names the key and what is allowed.
         """
         if value is None and self.none:
             return None
@@ -99,7 +99,7 @@ class Option:
 
     @property
     def size(self) -> int:
-        """The number of its entries in the observation; three digits of a large number are all that matters to a game."""
+        """The number of its entries in the observation; a large number has three digits, enough for play."""
         return len(self.names) or (1 if self.high < DIGIT else 3)
 
     @property
@@ -114,7 +114,7 @@ class Option:
         return [code // base**k % base for k in builtins.range(self.size)]
 
 
-RECRUITS_A_PLAYER = 6  # the fewest of a pool (R17.6)
+RECRUITS_A_PLAYER = 6  # the fewest recruits in a pool for each player (R17.6)
 
 
 def _option(default: Any, help: str, **option: Any) -> Any:
@@ -127,7 +127,7 @@ class Rules:
     """The options of a game; every value is checked.
 
     Raises:
-        ValueError: an option has a value that is not allowed; the message names both.
+        ValueError: the value of an option is not allowed; the message names the option and the value.
     """
 
     num_players: int = _option(4, "number of players", kind=int, low=2, high=6)
@@ -171,7 +171,7 @@ class Rules:
         """Returns rules from a mapping of options.
 
         Raises:
-            ValueError: not a mapping, an unknown option, or a value that is not allowed.
+            ValueError: `d` is no mapping, an option is unknown, or its value is not allowed.
         """
         return cls(**Reader().mapping("rules", d, OPTIONS))
 

@@ -1,7 +1,8 @@
-"""Trajectories on `Batch`: the decisions of each seat, each linked to the next, and advantages estimated from them.
+"""Trajectories of `Batch` games: links each decision to the next one of the same seat, and estimates advantages.
 
-In a game of several players the decisions of a seat lie far apart, and rewards come whoever moves. `Trajectories` keeps for each
-decision the reward until the same seat's next decision, how many turns that took, and which decision that was.
+In a game of several players the decisions of a seat lie far apart, and a seat can be rewarded when another one moves.
+`Trajectories` keeps for each decision the reward until the same seat's next decision, how many turns that took, and which
+decision that was.
 docs/tutorials/own-algorithm.md builds a learner of 30 lines on it.
 """
 
@@ -20,18 +21,18 @@ __all__ = ["ENDED", "OPEN", "Trajectories", "estimate_advantages"]
 
 
 class Trajectories:
-    """Decisions in the order in which they were made.
+    """Stores decisions in the order in which they were made.
 
     Args:
         batch: the games.
-        capacity: how many decisions there is room for.
+        capacity: the number of decisions for which there is room.
 
     Attributes:
-        size: how many there are: the first `size` entries of the arrays below, each (capacity,).
+        size: the number of decisions; they are the first `size` entries of the arrays below, each (capacity,).
         game: int64, the game of the decision.
         seat: int64, the player who decided.
         turn: int64, the number of the turn in the game.
-        reward: float32, of the seat, from this decision until its next one or the end of the game.
+        reward: float32, the sum of the seat's rewards from this decision until its next one or the end of the game.
         elapsed: int64, the turns from this decision to the next one of the seat; 0 until there is one.
         following: int64, the number of the next decision of the seat; `OPEN` until there is one, `ENDED` if the game is over.
     """
@@ -46,14 +47,14 @@ class Trajectories:
     def add(self, games: np.ndarray) -> slice:
         """Adds the decision that is due in each of these games, and returns the numbers of the new decisions.
 
-        Call it before the step that plays them.
+        Call it before the step that plays the moves.
 
         Args:
             games: (K,) integers, the numbers of the games.
 
         Raises:
-            TypeError, IndexError: not numbers of games; nothing is added.
-            ValueError: there is no room, or they are of another shape; nothing is added.
+            TypeError, IndexError: `games` are not numbers of games; nothing is added.
+            ValueError: there is no room, or `games` has another shape; nothing is added.
         """
         games = read_indices("games", games, self._batch.n)
         read_indices("batch.player", self._batch.player[games], self._batch.rules.num_players)
@@ -79,7 +80,7 @@ class Trajectories:
         )
 
     def carry_over(self) -> np.ndarray:
-        """Keeps only the open decisions, numbered from 0 now, and returns their old numbers, int64 (K,)."""
+        """Keeps only the open decisions, renumbers them from 0, and returns their old numbers, int64 (K,)."""
         (kept,) = np.nonzero(self.following[: self.size] == OPEN)
         self.size = len(kept)
         for array in self.arrays().values():
@@ -96,7 +97,7 @@ class Trajectories:
         """Makes room for more decisions, in new arrays.
 
         Raises:
-            ValueError: it is not a number of decisions, or there are more.
+            ValueError: `capacity` is not a number of decisions, or there are more decisions.
         """
         self.capacity = read_integer("capacity", capacity, self.size)
         for name, old in self.arrays().items():
@@ -111,17 +112,17 @@ def estimate_advantages(
     """Returns generalized advantage estimates (Schulman et al. 2016) along linked decisions; values + advantages are the returns.
 
     Args:
-        values: float32 (N,), the value of each decision; that of an open one stands for all that follows it.
+        values: float32 (N,), the predicted value at each decision; the value of an open one stands for all that follows it.
         rewards: float32 (N,), as in `Trajectories`.
         following: int64 (N,), as in `Trajectories`; each number is greater than that of the decision itself.
         discount: the discount after a decision, a number or float32 (N,), such as gamma ** elapsed to discount by turns.
-        gae_lambda: between 0, which trusts the next value, and 1, which trusts the rewards.
+        gae_lambda: the lambda of the estimate: 0 relies on the value of the next decision, 1 on the rewards alone.
 
     Returns:
         float32 (N,); 0 for open decisions, from which nothing can be learned yet.
 
     Raises:
-        TypeError: an array has no numbers, or `following` no integers.
+        TypeError: an array does not hold numbers, or `following` does not hold integers.
         ValueError: the lengths differ, or a decision is followed by itself, an earlier one, or one that does not exist.
     """
     n = np.size(values)
@@ -135,7 +136,7 @@ def estimate_advantages(
 
 
 def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
-    """Returns an array of n numbers as compiled code takes it: of this dtype, contiguous, writeable."""
+    """Returns n numbers as an array that compiled code accepts: of this dtype, contiguous and writeable."""
     array = np.asarray(given)
     if array.shape != (n,):
         raise ValueError(f"{name} must be of shape ({n},), not {array.shape}")

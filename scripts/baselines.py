@@ -94,12 +94,11 @@ def rules_as_options(task: Task) -> Iterator[str]:
 TRAIN = ("-m", "euphoria_agents", "train")
 OURS = (  # for all budgets alike; the league has an opponent that is not soon beaten
     "--threads", "1", "--rating-games", "0", "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512",
-    "--save-every", "10", "--baselines", "weights", "greedy:3", "--past-selves", "0.6", "--self-play", "0.5",
+    "--save-every", "10", "--baselines", "weights", "greedy:3", "--self-play", "0.8",
 )  # fmt: skip
 SHORT = ("duel-v1", "short-v1")
 BASELINES = {
     "euphoria-train": Baseline(TRAIN, "run/ppo.safetensors", "ppo", OURS),
-    "euphoria-train-features": Baseline(TRAIN, "run/ppo.safetensors", "ppo", (*OURS, "--cards", "features"), ("cards-v1",)),
     "single-file": Baseline(
         ("scripts/train_single_file.py",), "player.npz", "train_single_file:Player", ("--rating-games", "0"), one_number=True
     ),

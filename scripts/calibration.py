@@ -34,7 +34,7 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
-from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, playout_shares
+from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, playout_win_rates
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.jit import entry
@@ -109,7 +109,7 @@ def make_test_set(path: Path, agent: PPO, numbers: list[int], rng: np.random.Gen
         starts = track(
             range(0, len(kept.rows), AT_ONCE), f"playouts, {n} players", console=Console(stderr=True, emoji=False, markup=False)
         )
-        won = [playout_shares(agent, kept.rows[start : start + AT_ONCE], PLAYOUTS, rng)[:, :n] for start in starts]
+        won = [playout_win_rates(agent, kept.rows[start : start + AT_ONCE], PLAYOUTS, rng)[:, :n] for start in starts]
         arrays[f"rows_{n}"] = kept.rows.view(np.uint8).reshape(len(kept.rows), -1)
         arrays[f"phase_{n}"] = kept.shares.astype(np.float32)
         arrays[f"won_{n}"] = np.concatenate(won).astype(np.float32)

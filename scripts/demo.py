@@ -44,12 +44,12 @@ def train_one(options: Options, folder: Path, console: Console) -> str:
     """Trains for a while into a folder, and returns a summary."""
     choices = config.Options(
         run=folder, players=[PLAYERS], total_minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
-        rate_every=40, rating_games=100, baselines=["weights"], win_probs_games=500,
+        rating_games=0, baselines=["weights"], win_probs_games=500,
     )  # fmt: skip
     start = time.perf_counter()
     trained = trainer.train(choices, console)
     seconds = time.perf_counter() - start
-    return f"{trained.decisions:,} decisions in {seconds:.0f} s, the ratings and the win probabilities of all seats included"
+    return f"{trained.decisions:,} decisions in {seconds:.0f} s, the win probabilities of all seats included"
 
 
 def rate(console: Console, options: Options, players: dict[str, Agent]) -> ResultTable:
@@ -67,19 +67,16 @@ def rate(console: Console, options: Options, players: dict[str, Agent]) -> Resul
 
 
 def write_report(options: Options, summary: str, ratings: ResultTable, run: Path) -> Path:
-    """Writes report.md, curves.png, the player, and a game of it against three others, game.record."""
+    """Writes report.md, the player, and a game of it against three others, game.record."""
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("curves.png", "ppo.safetensors"):
-        write_whole(out / name, (run / name).read_bytes())
+    write_whole(out / "ppo.safetensors", (run / "ppo.safetensors").read_bytes())
     line_up = [load(f"ppo:{out / 'ppo.safetensors'}"), *map(load, ("ppo", "weights", "random"))]
     write_whole(out / "game.record", play_match(line_up, 1, seed=options.seed, records=True).records[0])
     lines = [
         "# A player trained by self-play",
         "",
         f"`make run` trained it in games of {PLAYERS}, with seed {options.seed}: {summary}.",
-        "",
-        "![games won while it learned](curves.png)",
         "",
         ratings.markdown(),
         '"95 %" is Wilson\'s interval; "paired" takes the four games of a deal as one observation; "rank" is the mean rank, 1 is',

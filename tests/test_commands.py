@@ -171,8 +171,7 @@ sys.argv[1:] = {words!r}
 main()
 """
 SMALL_RUN = (
-    "train --run run --threads 1 --win-probs-games 0 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 "
-    "--rating-games 0"
+    "train --run run --threads 1 --win-probs-games 0 --players 2 --baselines random --envs 4 --batch 8 --trunk 4 --rating-games 0"
 )
 
 

@@ -66,7 +66,7 @@ COMMANDS = [
     "collect --agents random --games 4 --max-turns 20 --processes 1 --out out",
     "replay ../a.record --svg out",
     "speed --groups engine --seconds 0.01 --repeats 1 --json out/a.json",
-    "train --run out --threads 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0",
+    "train --run out --threads 1 --players 2 --baselines random --envs 4 --batch 8 --trunk 4 --rating-games 0",
 ]
 
 

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from euphoria_agents import load
-from euphoria_agents.players.greedy import Greedy
-from euphoria_agents.players.search.evaluation import WEIGHTS
 from euphoria_env import Batch, Game, Rules, actions
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, push
@@ -249,12 +247,6 @@ def test_agents_refuse_observations_of_another_shape(spec: str) -> None:
         if shape != (OBS_SIZE,):
             with pytest.raises(ValueError, match="of shape|observations, but"):
                 agent.explain(np.zeros(shape, np.int8), masks, rng)
-
-
-def test_an_evaluation_has_its_weights() -> None:
-    for table in (np.ones(3), np.ones(0), np.ones((2, WEIGHTS.size)), 1.0):
-        with pytest.raises(ValueError, match="table must"):
-            Greedy(1, table)
 
 
 @pytest.mark.parametrize("value", [-128, -1, 1, 7, 127])

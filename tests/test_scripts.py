@@ -141,13 +141,11 @@ def test_trainings_of_the_baselines_are_by_the_rules(task: Task, monkeypatch: py
     monkeypatch.syspath_prepend(SCRIPTS)
     baselines = importlib.import_module("baselines")
     folder = Path("runs")
-    for name in ("euphoria-train", "euphoria-train-features"):
-        arguments = baselines.BASELINES[name].arguments(task, 1000, 1, folder)
-        options = parse_options(Options, arguments=arguments[3:])
-        check(options)
-        assert (options.decisions, options.seed, tuple(options.players)) == (1000, 1, task.players)
-        assert Rules(num_players=2, **options.game) == Rules(num_players=2, **task.training)
-        assert options.cards == ("features" if name.endswith("features") else "names")
+    arguments = baselines.BASELINES["euphoria-train"].arguments(task, 1000, 1, folder)
+    options = parse_options(Options, arguments=arguments[3:])
+    check(options)
+    assert (options.decisions, options.seed, tuple(options.players)) == (1000, 1, task.players)
+    assert Rules(num_players=2, **options.game) == Rules(num_players=2, **task.training)
     for name in ("single-file", "maskable-ppo"):
         arguments = baselines.BASELINES[name].arguments(task, 1000, 1, folder)
         told = dict(itertools.pairwise(arguments))

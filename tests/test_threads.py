@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from euphoria_agents.machine import usable_cores
+
 pytest.importorskip("torch")
-from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.threads import Threads  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
@@ -18,6 +19,14 @@ def threads(request: pytest.FixtureRequest) -> Iterator[Threads]:
     made = Threads(request.param)
     yield made
     made.close()
+
+
+def test_usable_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {3}, raising=False)
+    assert usable_cores() == 1
+    monkeypatch.delattr("os.sched_getaffinity")
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    assert usable_cores() == 6
 
 
 def test_an_error_comes_out_and_nothing_more_is_begun(threads: Threads) -> None:
@@ -38,16 +47,3 @@ def test_equal_numbers_of_threads_give_equal_runs(threads: int, tmp_path: Path) 
     for name in ("one", "other"):
         go(options(tmp_path / name, threads=threads))
     assert_same(state_of(tmp_path / "one"), state_of(tmp_path / "other"))
-
-
-@pytest.mark.parametrize("shape", [{}, {"cards": "features"}])
-def test_a_run_with_several_threads_resumes_exactly(shape: dict[str, object], tmp_path: Path) -> None:
-    for threads in (2, 3):
-        straight, broken = tmp_path / f"straight{threads}", tmp_path / f"broken{threads}"
-        chosen = {"threads": threads, "save_every": 2, **shape}
-        go(options(straight, **chosen))
-        for updates in (0, 1, 3):
-            trainer = go(options(broken, **chosen) if not updates else Options(resume=broken), updates=updates)
-            assert trainer.update == updates
-        go(Options(resume=broken))
-        assert_same(state_of(broken), state_of(straight))

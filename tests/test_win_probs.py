@@ -134,11 +134,11 @@ def test_it_learns_who_wins() -> None:
 
 def test_the_positions_of_a_round(player: Path) -> None:
     agent = PPO.load(player)
-    first, again, other = (play_round(agent, [2, 5], 12, 0.5, 0.1, [7, number]) for number in (0, 0, 1))
+    first, again, other = (play_round(agent, [2, 3], 12, 0.5, 0.1, [7, number]) for number in (0, 0, 1))
     assert np.array_equal(first.rows.indices, again.rows.indices) and np.array_equal(first.winners, again.winners)
     assert not np.array_equal(first.rows.indices, other.rows.indices)
     assert len(first.winners) == len(first.players) == len(first.rows.indptr) - 1
-    assert set(first.players.tolist()) == {2, 5} and (first.winners >= 0).all() and (first.winners < first.players).all()
+    assert set(first.players.tolist()) == {2, 3} and (first.winners >= 0).all() and (first.winners < first.players).all()
 
 
 def test_half_the_space(player: Path, fitted: Path, tmp_path: Path, quick: None) -> None:

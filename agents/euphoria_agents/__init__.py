@@ -1,8 +1,8 @@
 """Agents that play Euphoria, their training and their matches; `load` makes one from a line of text.
 
-Rooms, each of which imports only from those named before it: `network` (layers and files), `players` (with the search they use),
-`registry`, `matches` (arena, tournament, processes, cluster), `study` (analyses of recorded games), `training` and `speed`,
-`commands` (what `euphoria` does).
+The parts, each of which imports only from those named before it: `network` (layers and checkpoints), `players` (with their
+search), `registry`, `agent_process`, `matches` (with tournaments), `training`, `speed`, then `benchmark`, `data` and `play` (in
+the terminal and the browser, with analyses of recorded games), and `commands` (the subcommands of `euphoria`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
 
-# Imported when first used, so that `euphoria --help` is quick; the last one needs Stable-Baselines3.
+# These names are imported when they are first used, so that `euphoria --help` is quick; the last one needs Stable-Baselines3.
 _LATE = {
     "Agent": "euphoria_agents.agent",
     "load": "euphoria_agents.registry",

@@ -1,4 +1,4 @@
-"""The command `euphoria`, which `python -m euphoria_agents` is too; it catches interrupts before it imports anything large."""
+"""The command `euphoria`, also run by `python -m euphoria_agents`; it handles interrupts before it imports anything large."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command that the command line names.
 
     Raises:
-        SystemExit: it failed; status 2 for what is wrong with its input, 130 after an interrupt.
+        SystemExit: the command failed: with status 2 if its input is wrong, 130 after an interrupt.
     """
     if arguments is None:
         end_quietly()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; threads do not help with small arrays
     from euphoria_agents.commands import call
     from euphoria_agents.dataclass_arguments import command
 

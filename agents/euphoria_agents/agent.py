@@ -1,4 +1,4 @@
-"""The interface of every agent: it answers one decision or many at once, and may explain its opinion."""
+"""The interface of every agent: it chooses the move of one decision, or of many at once, and may explain its opinion."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class MoveThought(TypedDict):
     """An agent's opinion of a legal move; None where it has none.
 
     Attributes:
-        action: its id.
-        prior: the probability of the move before a search, 0 to 1; those of all moves add up to 1.
+        action: its action id.
+        prior: the probability of the move before a search, 0 to 1; the priors of all moves add up to 1.
         visits: how often a search visited it.
-        value: the mover's chance to win with it, 0 to 1.
+        value: the mover's win probability after it, 0 to 1.
     """
 
     action: int
@@ -38,7 +38,7 @@ class Explanation(TypedDict):
 
     Attributes:
         moves: the legal moves, in the order of their ids.
-        seats: the chance of each seat to win; they add up to 1. None: it does not know.
+        seats: the win probability of each seat; they add up to 1. None: the agent does not know them.
     """
 
     moves: list[MoveThought]
@@ -53,33 +53,33 @@ class Agent(ABC):
     """A player. It sees the observation and the legal moves, never the game itself.
 
     Attributes:
-        needs_game: whether `act` wants a `Game`; it is always one that was determinized for the seat of the agent (R19).
+        needs_game: whether `act` needs a `Game`; the agent always gets one that was determinized for its seat (R19).
     """
 
     needs_game: bool = False
 
     @abstractmethod
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
-        """Chooses a move.
+        """Returns the action id of the chosen move.
 
         Args:
             observation: what the player may see, int8 (OBS_SIZE,).
-            mask: the legal moves, bool or int8 (NUM_ACTIONS,); at least one.
-            rng: the only source of chance, so that equal seeds give equal games.
-            game: a determinized copy of the game, for those who set `needs_game`.
+            mask: the action mask, bool or int8 (NUM_ACTIONS,); at least one move is legal.
+            rng: the only source of randomness, so that equal seeds give equal games.
+            game: a determinized copy of the game, for agents that set `needs_game`.
         """
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Returns a move for each of many games, integers (N,), from observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS)."""
+        """Returns the moves in N games, integers (N,), for observations (N, OBS_SIZE) and action masks (N, NUM_ACTIONS)."""
         return np.array([self.act(o, m, rng) for o, m in zip(observations, masks, strict=True)])
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Explains a decision, for people; by default nothing about any move.
+        """Explains a decision to people; by default it says nothing about any move.
 
-        Arguments and errors are those of `act`, but `rng` is not advanced, so that `act` then plays by this explanation.
-        An agent that needs no game may get one too; without it the chances of the seats are unknown.
+        Arguments and errors are those of `act`, but `rng` is not advanced, so that a call of `act` afterwards follows this
+        explanation. An agent that needs no game may get one too; without a game the win probabilities of the seats are unknown.
         """
         return explanation(np.flatnonzero(mask))
 
@@ -91,7 +91,7 @@ def explanation(
     values: Sequence[float | None] | None = None,
     seats: Sequence[float] | None = None,
 ) -> Explanation:
-    """Returns an explanation, from the moves (ascending action ids), values for each of them, and the chances of the seats."""
+    """Returns an explanation made of the moves (ascending action ids), numbers for each, and the seats' win probabilities."""
     unknown = [None] * len(moves)
     rows = zip(moves.tolist(), priors or unknown, visits or unknown, values or unknown, strict=True)
     thoughts: list[MoveThought] = [{"action": a, "prior": p, "visits": n, "value": q} for a, p, n, q in rows]
@@ -103,11 +103,11 @@ def explained(
 ) -> Explanation:
     """Returns any agent's opinion of a decision; for one without `explain`, only the legal moves.
 
-    Arguments as of `Agent.explain`.
+    Its arguments are those of `Agent.explain`.
 
     Raises:
-        ValueError: the explanation is not one of this decision; names the agent. An error of the agent itself gets a note that
-            names it.
+        ValueError: the explanation does not fit this decision; the message names the agent. An error that the agent itself raises
+            gets a note that names it.
     """
     if not callable(getattr(agent, "explain", None)):
         return explanation(np.flatnonzero(mask))
@@ -121,7 +121,7 @@ def explained(
 
 
 def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explanation:
-    """Returns an agent's explanation after it is checked against the legal moves and the number of players."""
+    """Checks an agent's explanation against the legal moves and the number of players, and returns it."""
     reader, of = Reader(), f"what the agent {agent_name(agent)} explains"
     given = reader.mapping(of, said, ("moves", "seats"))
     moves = reader.items(f"{of}.moves", given.get("moves"))
@@ -149,10 +149,10 @@ def answers_batches(agent: Player) -> bool:
 
 
 def int8_rows(array: Any, width: int) -> np.ndarray:
-    """Converts one or many observations or masks to the only type that compiled code takes: contiguous int8 in two dimensions.
+    """Converts observations or action masks, one or many, to the only type that compiled code takes: contiguous int8 (N, width).
 
     Raises:
-        ValueError: they have another width.
+        ValueError: their width is another one.
     """
     array = np.asarray(array)
     if array.dtype == np.bool_:
@@ -167,10 +167,10 @@ def int8_rows(array: Any, width: int) -> np.ndarray:
 
 
 def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Converts observations and masks of the same decisions by `int8_rows`.
+    """Converts the observations and the action masks of the same decisions by `int8_rows`.
 
     Raises:
-        ValueError: they have another width, or their numbers differ.
+        ValueError: a width is wrong, or there are not as many masks as observations.
     """
     seen, legal = int8_rows(observations, OBS_SIZE), int8_rows(masks, NUM_ACTIONS)
     if len(seen) != len(legal):
@@ -179,10 +179,10 @@ def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:
-    """Returns the moves after checking them.
+    """Checks that a move was found in every game, and returns the moves.
 
     Raises:
-        ValueError: a mask had no legal move, for which compiled code answers -1.
+        ValueError: a mask has no legal move; compiled code answers -1 for it.
     """
     if (moves < 0).any():
         raise ValueError(f"mask {int(moves.argmin())} has no legal move: has the game ended?")

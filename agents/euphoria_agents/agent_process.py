@@ -1,4 +1,4 @@
-"""An agent in a process of its own, which can be ended whatever it does."""
+"""Runs an agent in a process of its own, which can be ended whatever the agent does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
-from euphoria_agents.error_text import print_everything
+from euphoria_agents.error_text import escape_unprintable
 from euphoria_agents.registry import load
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
@@ -31,10 +31,10 @@ from euphoria_env.json_reader import shown
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FIRST_SECONDS = 1800.0  # to make the agent, and for its first answer of each kind: it may compile, on a busy machine
-MOST_BYTES = 1 << 24  # of an answer
-LONGEST = 500  # characters of an error's text
-ENDING_SECONDS = 60.0  # in which a process that closed its connection must end
+FIRST_SECONDS = 1800.0  # the limit for making the agent, and for its first answer of each kind, which may wait for a compiler
+MOST_BYTES = 1 << 24  # the largest answer that is accepted
+LONGEST = 500  # an error's text is cut to this many characters
+ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
 
 T = TypeVar("T")
 ANSWER: Any = list[Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]] | str  # moves, or the text of anything else
@@ -43,7 +43,7 @@ ANSWER: Any = list[Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]] | st
 class AgentProcess(Agent):
     """Runs an agent in a process of its own.
 
-    It is used like the agent itself, answers the same (`rng` advances as if the agent had drawn from it here), and can be ended:
+    It is used like the agent, gives the same answers (`rng` advances as if the agent had drawn from it here), and can be ended:
 
         with AgentProcess("my_module:MyAgent", seconds=10.0) as agent:
             result = play_match([agent, load("weights")], games=100)
@@ -58,18 +58,18 @@ class AgentProcess(Agent):
     Args:
         spec: as for `load`.
         first_seconds: the limit for making it, and for its first answer of each kind, before which it may compile.
-        seconds: the limit for each further decision; on average in a batch that the agent answers itself. None: no limit.
+        seconds: the limit for each further decision; in a batch that the agent answers itself, for the average. None: no limit.
         begun: called with this object before the agent is made, so that another thread may close it.
 
     Attributes:
         name: the spec, by which errors name the agent.
-        needs_game: that of the agent.
+        needs_game: as the agent has it.
 
     Raises:
         ValueError: the spec is wrong, or the agent cannot be made; see `load`.
-        AgentFailed: making it ended its process; from each method: the agent raised an error, ended its process or gave no valid
-            answer. The message is one line that names the agent, and the file and line of its code.
-        TooSlow: it took too long, and was ended; a kind of `AgentFailed`.
+        AgentFailed: making it ended its process. Each method raises it if the agent raised an error, ended its process or gave no
+            valid answer; the message is one line that names the agent, and the file and line of its code.
+        TooSlow: it took too long, and its process was ended; a kind of `AgentFailed`.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class AgentProcess(Agent):
     ) -> None:
         self.name = spec
         self._first_seconds, self._seconds = first_seconds, seconds
-        self._answered: set[str] = set()  # kinds of questions
+        self._answered: set[str] = set()  # the kinds of questions that it has answered
         self._child = ChildProcess(_serve, spec)
         self.close = self._child.end
         begun(self)
@@ -107,7 +107,7 @@ class AgentProcess(Agent):
         return moves[0] if isinstance(moves, list) and len(moves) == 1 else _Shown(moves)  # type: ignore[return-value]
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Chooses a move in each of many games; see `Agent`. The limit of an agent without `act_batch` is for each of them."""
+        """Chooses a move in each of many games; see `Agent`. For an agent without `act_batch` the limit holds for each game."""
         moves = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
         return np.array(moves) if isinstance(moves, list) else _Shown(moves)  # type: ignore[return-value]
 
@@ -119,7 +119,7 @@ class AgentProcess(Agent):
         return thoughts
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
-        """Asks for moves, and advances `rng`; returns the text of an answer that is no list of moves."""
+        """Asks for moves, advances `rng`, and returns the moves; if an answer is not a list of moves, returns it as text."""
         replies = self._ask(kind, arguments, decisions)
         answers = [self._proper(partial(checked, reply.answer, ANSWER)) for reply in replies]
         rng.bit_generator.state = self._proper(partial(generator_from, replies[-1].rng)).bit_generator.state
@@ -143,7 +143,7 @@ class AgentProcess(Agent):
                 self._child.connection.send(request)
             in_time = self._child.connection.poll(None if limit is None else limit * decisions)
             answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
-        except (EOFError, OSError, ValueError):  # the last two if another thread has just closed it
+        except (EOFError, OSError, ValueError):  # `OSError` and `ValueError` if another thread has just closed it
             raise AgentFailed(f"the agent {self.name} {self._end()}") from None
         except BaseException:  # an interrupt: the next question would get the answer to this one
             self.close()
@@ -169,7 +169,7 @@ class AgentProcess(Agent):
         return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended its process with status {status}"
 
     def _proper(self, read: Callable[[], T]) -> T:
-        """Reads an answer; ends the process if the code of this module cannot have sent it."""
+        """Returns what `read` makes of an answer; ends the process if the code of this module cannot have sent that answer."""
         try:
             return read()
         except ValueError as error:
@@ -211,10 +211,10 @@ def printable(text: str, most: int = LONGEST) -> str:
 def _serve(connection: Connection, spec: str) -> None:
     """Answers questions until the connection is closed."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    print_everything()  # before the output becomes another file, in which it could not seek
-    os.dup2(2, 1)  # output of this process would mix with the results of the program
+    escape_unprintable()  # before the next line, after which the output could not be reconfigured
+    os.dup2(2, 1)  # stdout goes to stderr: it would mix with the results of the program
     if sys.platform != "win32":
-        os.register_at_fork(after_in_child=connection.close)  # so that the connection ends with this process
+        os.register_at_fork(after_in_child=connection.close)  # else a forked child could keep the connection open
     agent = None
     while True:
         try:
@@ -233,7 +233,7 @@ def _serve(connection: Connection, spec: str) -> None:
 
 
 def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
-    """Returns the agent, and its properties or why it cannot be made."""
+    """Makes the agent; returns it with its properties, or None with the reason why it cannot be made."""
     try:
         agent: Any = load(spec)
     except ValueError as error:
@@ -242,7 +242,7 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    """Asks the agent; yields its answers as values of JSON: moves as a list, anything else as text."""
+    """Asks the agent; yields its answers as JSON values: a list of moves, an explanation, or the text of anything else."""
     if kind == "explain":
         yield explained(agent, *arguments)
     elif kind == "act_batch" and not answers_batches(agent):
@@ -260,7 +260,7 @@ def _json(reply: dict[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Converts a value of numpy to one that JSON has."""
+    """Converts a value of numpy to one that can be written as JSON."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
@@ -282,7 +282,7 @@ def _text(error: BaseException) -> str:
 
 
 def _place(error: BaseException, agent: Any, kind: str) -> str:
-    """Returns the innermost file and line in the agent's module or package; if there is none, those of the method."""
+    """Returns the file and line of the innermost frame in the agent's module or package; if there is none, of the method."""
     method = inspect.unwrap(getattr(type(agent), kind, type(agent).act)).__code__
     top = sys.modules[type(agent).__module__.partition(".")[0]]
     homes = [Path(folder) for folder in getattr(top, "__path__", [])] or [Path(method.co_filename)]

@@ -1,4 +1,4 @@
-"""Does work in a daemon thread, for which a program need not wait: an agent may think for a long time, or forever."""
+"""Does work in a daemon thread, so that the program can end without waiting for it: an agent may think forever."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from typing import Any, NoReturn
 import euphoria_agents
 import euphoria_env
 
-PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the server
+PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the fork server
 FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
-CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # starts quickly, and is safe beside threads
+CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick, and safe with threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
@@ -74,17 +74,17 @@ class ChildProcess:
 
 
 def child_environment() -> dict[str, str]:
-    """Returns the variables that make Python import from where this process does, and not from its working folder."""
+    """Returns environment variables that make a new Python import from where this process does, not from its working folder."""
     return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path), "PYTHONSAFEPATH": "1"}
 
 
 def homes() -> tuple[str | None, str | None]:
-    """Returns the files of the packages that this process has imported, by which copies of the project differ."""
+    """Returns the paths of the packages that this process has imported, which show what copy of the project it runs."""
     return euphoria_env.__file__, euphoria_agents.__file__
 
 
 def check_homes(found: tuple[str | None, str | None]) -> None:
-    """Compares `homes()` of another process with that of this one.
+    """Compares `homes()` of another process with those of this one.
 
     Raises:
         RuntimeError: they differ.
@@ -96,9 +96,9 @@ def check_homes(found: tuple[str | None, str | None]) -> None:
 
 @contextlib.contextmanager
 def _inheritance() -> Iterator[dict[str, str | None]]:
-    """Prepares what a new process inherits, and yields the former values of the variables that it sets.
+    """Prepares what a new process inherits, and yields the former values of the environment variables that it sets.
 
-    The main program is hidden, so that the new process does not run it again: it may be no file, or have no guard.
+    The main module is hidden, so that the new process does not run it again: it may be no file, or lack a `__name__` check.
     """
     with _interrupts_blocked():
         main, before = sys.modules["__main__"], _set_variables(child_environment())
@@ -156,7 +156,7 @@ def _run(
 if sys.platform != "win32":
 
     def _fork_with_guard(sentinel: int) -> None:
-        """Forks this process: the fork returns; this one becomes its guard until `sentinel`, that of the parent, is ready."""
+        """Forks a worker, in which this function returns; this process becomes its guard until the parent's sentinel is ready."""
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe, so none is missed
@@ -173,7 +173,7 @@ if sys.platform != "win32":
         os.close(reader)
         os.close(writer)
         os.setpgid(0, 0)
-        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # if somebody kills the guard
+        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # the worker dies too if somebody kills the guard
         if os.getppid() != guard:
             os._exit(1)
 
@@ -181,7 +181,7 @@ if sys.platform != "win32":
         """Waits until the worker or the parent ends, ends all descendants, and ends as the worker did."""
         kept = sorted((sentinel, reader, writer))
         for low, high in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
-            os.closerange(low + 1, high)  # the worker alone holds its connections
+            os.closerange(low + 1, high)  # closes all else, so that the worker alone holds its connections
         status = None
         while status is None:
             ready = wait([sentinel, reader])
@@ -212,7 +212,7 @@ if sys.platform != "win32":
         os.kill(os.getpid(), number)
 
     def _end_descendants(worker: int) -> None:
-        """Kills all descendants of this process, those in other sessions too."""
+        """Kills all descendants of this process, on Linux also those in other sessions."""
         if sys.platform != "linux":  # elsewhere they cannot all be found
             _killed(-worker)
             return
@@ -232,7 +232,7 @@ if sys.platform != "win32":
         return found[1:]
 
     def _killed(process: int) -> bool:
-        """Returns whether a process, or a group, could be killed; those of other users cannot."""
+        """Kills a process or, if the id is negative, a process group; returns False if that is impossible or not permitted."""
         try:
             os.kill(process, signal.SIGKILL)
         except OSError:

@@ -1,4 +1,4 @@
-"""A command line from a dataclass: every field is an option, whose help text stands beside it."""
+"""Makes the command line of a dataclass: every field is an option, and its help text stands beside it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from euphoria_agents.error_text import BAD_INPUT, full_text, one_line, print_everything
+from euphoria_agents.error_text import BAD_INPUT, escape_unprintable, full_text, one_line
 from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 
@@ -29,7 +29,7 @@ def option(default: Any, help: str, flag: str = "", **argument: Any) -> Any:
     """Returns a field that is an option of the command line; each object gets its own copy of a list.
 
     Args:
-        default: its value by default.
+        default: the value if the option is not given.
         help: the help text.
         flag: the name on the command line; by default that of the field.
         argument: keyword arguments of argparse's `add_argument`, which replace those that follow from the type.
@@ -41,16 +41,16 @@ def option(default: Any, help: str, flag: str = "", **argument: Any) -> Any:
 
 
 def positional(help: str, **default: Any) -> Any:
-    """Returns a field that the command line gives by its position; with a `default` it may be left out."""
+    """Returns a field that is a positional argument of the command line; with a `default` it may be left out."""
     argument = {"nargs": "?"} if default else {}
     return dataclasses.field(metadata={"help": help, "argument": {"metavar": None, **argument}, "positional": True}, **default)
 
 
 def rules_options(**defaults: Any) -> Any:
-    """Returns a field for keyword arguments of `Rules`, each an option but `num_players`; it holds those that are given.
+    """Returns a field that holds the given keyword arguments of `Rules`; each of them but `num_players` is an option.
 
     Args:
-        defaults: what the help shows where it is not the default of `Rules`.
+        defaults: the defaults that the help shows instead of those of `Rules`.
     """
     return dataclasses.field(default_factory=dict, metadata={"rules": defaults})
 
@@ -59,7 +59,7 @@ def rules_options(**defaults: Any) -> Any:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises errors as everything else does."""
+    """A parser that raises errors instead of ending the process."""
 
     def error(self, message: str) -> typing.NoReturn:
         """Refuses the command line.
@@ -79,7 +79,7 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
         arguments: the command line; None: that of this process.
 
     Raises:
-        ValueError: an option is unknown, is missing or has no such value, or an output would replace what is read.
+        ValueError: an option is unknown, missing or has a wrong value, or an output would replace a file that is read.
     """
     parser = Parser(program, description=inspect.getdoc(options))
     hints, rules = typing.get_type_hints(options), dict[str, list[str]]()
@@ -92,7 +92,7 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
             _add(parser, _flag(field), hints[field.name], field.metadata["help"], default, **argument)
     parser.add_argument(TRACEBACK, action="store_true", help="show where an error came from")
     found = vars(parser.parse_args(arguments))
-    found.pop("traceback")  # `command` looks for it
+    found.pop("traceback")  # which is no field; `command` looks for it itself
     for name, keys in rules.items():
         found[name] = {key: found.pop(key) for key in keys if key in found}
     chosen = options(**found)
@@ -122,15 +122,15 @@ def _add_rules(parser: argparse.ArgumentParser, defaults: dict[str, Any]) -> lis
 
 
 def _add(parser: Any, flag: str, hint: Any, help: str, default: Any, **argument: Any) -> None:
-    """Adds an argument, which stays unset if it is not given; the help shows its default, unless it is None or empty."""
+    """Adds an argument, which is absent from the result if it is not given; its help shows the default, unless None or empty."""
     if default not in (None, [], dataclasses.MISSING):
         help = f"{help} (default: {' '.join(map(str, default)) if isinstance(default, list) else default})"
-    unset = default if "nargs" in argument else argparse.SUPPRESS  # argparse would read it as the value of a positional
+    unset = default if "nargs" in argument else argparse.SUPPRESS  # argparse would store SUPPRESS as the value
     parser.add_argument(flag, **{"default": unset, "help": help, **_by_type(hint), **argument})
 
 
 def _by_type(hint: Any) -> dict[str, Any]:
-    """Returns the keyword arguments of `add_argument` that follow from a type; "or None" means that it may be left out."""
+    """Returns the keyword arguments of `add_argument` that follow from a type; "or None" in the type is ignored."""
     kinds = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     kind = next(kind for kind in kinds if kind is not types.NoneType)
     if kind is bool:
@@ -167,17 +167,17 @@ def written(text: str) -> Path:
 
     Raises:
         argparse.ArgumentTypeError: the name is empty.
-        OSError: there is something that must not be replaced.
+        OSError: the path leads to something that must not be replaced.
     """
     check_writable(path(text))
     return Path(text)
 
 
 def _check_outputs(chosen: Any) -> None:
-    """Refuses an output that is a file which another option reads.
+    """Refuses an output file that another option reads.
 
     Raises:
-        ValueError: names both options.
+        ValueError: an output is such a file; the message names both options.
     """
     reads, outputs = list[tuple[str, str]](), list[tuple[str, str]]()
     for field in dataclasses.fields(chosen):
@@ -190,7 +190,7 @@ def _check_outputs(chosen: Any) -> None:
 
 
 def _files_in(value: Any) -> Iterator[str]:
-    """Yields the files that the value of an option names: a path, or those in the spec of an agent."""
+    """Yields the files that the value of an option names: by a path, or in the spec of an agent."""
     for one in value if isinstance(value, list) else [value]:
         text = str(one) if isinstance(one, str | Path) else ""
         ends = [text, *(text[k + 1 :] for k, character in enumerate(text) if character in ":=")]
@@ -201,12 +201,12 @@ def _files_in(value: Any) -> Iterator[str]:
 
 
 def command(main: Callable[[], None]) -> None:
-    """Runs a command; prints what is wrong with its input or an agent in a line.
+    """Runs a command; if its input is wrong or an agent fails, prints that as one line.
 
     Raises:
         SystemExit: with status 2 after such an error, 130 after an interrupt.
     """
-    print_everything()
+    escape_unprintable()
     with interrupts_heeded() as interrupt:
         try:
             try:
@@ -219,7 +219,7 @@ def command(main: Callable[[], None]) -> None:
                 print("\n" + "; ".join(["stopped", *notes]), file=sys.stderr)
                 raise SystemExit(STOPPED) from None
             if not isinstance(error, BAD_INPUT) and not hasattr(error, "__notes__"):
-                raise  # an error of this project
+                raise  # a bug of this project deserves its traceback
             if TRACEBACK in sys.argv:
                 print(full_text(error), file=sys.stderr)
             if not isinstance(error, BrokenPipeError):  # whoever read the output has seen enough
@@ -228,7 +228,7 @@ def command(main: Callable[[], None]) -> None:
 
 
 def _flush() -> None:
-    """Flushes the output; if that fails, discards it, since the end of the process would try again and complain.
+    """Flushes the output; if that fails, discards it, since Python would try again when the process ends, and complain.
 
     Raises:
         OSError: it cannot be written.

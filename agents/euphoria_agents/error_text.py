@@ -7,15 +7,15 @@ import sys
 import traceback
 from pathlib import Path
 
-BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # whose texts suffice without their types
+BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # errors whose texts say enough without their types
 
 
 class WorkerError(RuntimeError):
-    """An error of another process.
+    """An error that was raised in another process.
 
     Args:
-        line: `one_line` of it.
-        text: `full_text` of it.
+        line: what `one_line` returned for it there.
+        text: what `full_text` returned for it there.
     """
 
     def __init__(self, line: str, text: str) -> None:
@@ -24,7 +24,7 @@ class WorkerError(RuntimeError):
 
 
 def one_line(error: BaseException) -> str:
-    """Returns an error in one line; with its type, place and notes if an agent raised it."""
+    """Returns an error as one line; if an agent raised it, with its type, place and notes."""
     text, notes = " ".join(_text(error).split()), getattr(error, "__notes__", [])
     if notes or not isinstance(error, BAD_INPUT):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -34,19 +34,19 @@ def one_line(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Returns the text of an error, without the number of an error of the system."""
+    """Returns the text of an error; for an error of the operating system, without its number."""
     if isinstance(error, OSError) and error.strerror and len(error.args) > 1:
         return ": ".join(str(part) for part in (error.filename, error.strerror) if part is not None)
     return str(error)
 
 
 def full_text(error: BaseException) -> str:
-    """Returns the traceback; of an error in another process, the traceback there."""
+    """Returns the traceback of an error; if it was raised in another process, the traceback from there."""
     return error.text if isinstance(error, WorkerError) else "".join(traceback.format_exception(error)).rstrip()
 
 
-def print_everything() -> None:
-    """Makes the output print characters that it cannot encode as numbers, so that none raises an error."""
+def escape_unprintable() -> None:
+    """Makes stdout and stderr print a character that they cannot encode as an escape sequence, instead of raising an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-MOST_READ = 2**26  # bytes
+MOST_READ = 2**26  # bytes of the largest file that is read
 
 
 def check_writable(path: str | Path) -> None:
     """Refuses a path that `atomic_write` would refuse, before there is anything to write.
 
     Raises:
-        OSError: the path is not that of a regular file, or may not be written; names it.
+        OSError: the path is not that of a regular file, or may not be written; the message names it.
     """
     with _named(path):
         _destination(path)
@@ -27,12 +27,12 @@ def check_writable(path: str | Path) -> None:
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
-    """Yields a new file to write to, which finally replaces the file of this path; makes missing folders.
+    """Yields the path of a new file to write to, which replaces the file at `path` at the end; makes missing folders.
 
-    A link stays, and the file it leads to is replaced; the new file has the mode of the old one.
+    A symbolic link stays, and the file it leads to is replaced; the new file gets the mode of the old one.
 
     Raises:
-        OSError: it cannot be written; names the file, which is left as it was.
+        OSError: the file cannot be written, and is left as it was; the message names it.
     """
     with _named(path):
         target = _destination(path)
@@ -43,7 +43,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             yield beside
             with beside.open("rb+") as written:
                 os.fsync(written.fileno())  # the content must be on the disk before the name
-            target = _destination(path)  # it may have become something else meanwhile
+            target = _destination(path)  # checked again, since it may have become something else
             with contextlib.suppress(FileNotFoundError):
                 beside.chmod(stat.S_IMODE(target.stat().st_mode))
             os.replace(beside, target)
@@ -53,7 +53,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _named(path: str | Path) -> Iterator[None]:
-    """Makes errors of the system name the file."""
+    """Makes errors of the operating system name the file."""
     try:
         yield
     except OSError as error:
@@ -90,7 +90,7 @@ def read_text(path: str | Path) -> str:
     """Reads a text of at most `MOST_READ` bytes.
 
     Raises:
-        ValueError: it cannot be read; names the file.
+        ValueError: it cannot be read; the message names the file.
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
@@ -108,15 +108,15 @@ def read_text(path: str | Path) -> str:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file without waiting, as a pipe would for its writer."""
+    """Opens a file without blocking; a named pipe would otherwise wait for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def append_line(file: Path, line: str) -> None:
-    """Appends a line at once; after a torn line, on a new line.
+    """Appends a line and waits until it is on the disk; if the last line has no end, begins a new one.
 
     Raises:
-        OSError: it cannot be written; names the file.
+        OSError: the file cannot be written; the message names it.
     """
     check_writable(file)
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-LATER = 0.02  # seconds
-STOPPED = 130  # the status of a command that was interrupted
+LATER = 0.02  # seconds until a lost interrupt is repeated
+STOPPED = 130  # the exit status of a command that was interrupted
 
 
 def end_quietly() -> None:
-    """Makes an interrupt end the process at once without a traceback, while it imports; leaves ignored interrupts ignored."""
+    """Makes an interrupt during the imports end the process at once, without a traceback; ignored interrupts stay ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
 
@@ -26,9 +26,9 @@ def _stop(*_: object) -> None:
 
 @contextmanager
 def interrupts_heeded() -> Iterator[threading.Event]:
-    """Yields an event that is set by an interrupt, since libraries turn one into other errors while they are imported.
+    """Yields an event that an interrupt sets, since libraries that are being imported turn it into other errors.
 
-    An interrupt is repeated a little later if it comes where nothing can be raised, such as in a callback of the compiler.
+    An interrupt that comes where nothing can be raised, such as in a callback of the compiler, is repeated a little later.
     """
     came, handler, hook = threading.Event(), signal.getsignal(signal.SIGINT), sys.unraisablehook
 

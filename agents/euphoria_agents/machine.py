@@ -39,7 +39,7 @@ def _processor() -> str:
 
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """Returns the versions of Python and of some packages; those that are missing are left out."""
+    """Returns the versions of Python and of some packages; packages that are not installed are left out."""
     found = {"python": platform.python_version()}
     for package in packages:
         try:

@@ -1,4 +1,4 @@
-"""Shows how far a long job is: a bar at a terminal, otherwise a line on stderr every 30 seconds."""
+"""Shows the progress of a long job: a bar in a terminal, otherwise a line on stderr every 30 seconds."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Progress:
     """The progress of a job, shown while the `with` statement lasts.
 
     Args:
-        console: where a bar is shown if it is a terminal; a quiet one shows nothing.
-        name: of the job.
-        unit: of what is counted.
-        total: how much there is to do; None: unknown.
+        console: shows a bar if it is a terminal; a quiet console shows nothing.
+        name: the name of the job.
+        unit: the unit in which progress is counted.
+        total: how many units there are to do; None: unknown.
     """
 
     def __init__(self, console: Console, name: str, unit: str, total: int | None = None) -> None:
         self.console, self.total = console, total
         self._name, self._unit = name, unit
         self._done, self._note = 0, ""
-        self._base: tuple[float, int] | None = None  # time and amount of the first report: earlier work may be in it
+        self._base: tuple[float, int] | None = None  # the first report, which may contain earlier work
         self._over = threading.Event()
         told = TextColumn("{task.fields[told]}", markup=False)
         columns = TextColumn(name, markup=False), BarColumn(20), told, TimeElapsedColumn(), TimeRemainingColumn()
@@ -50,18 +50,18 @@ class Progress:
             self._bar.stop()
 
     def advance(self, more: int = 1) -> None:
-        """Adds to the amount that is done."""
+        """Adds to the number of units that are done."""
         self.show(self._done + more)
 
     def show(self, done: int, note: str = "") -> None:
-        """Sets the amount that is done, and the note after it."""
+        """Sets the number of units that are done, and the note that follows it."""
         self._done, self._note = done, note or self._note
         self._base = self._base or (time.monotonic(), done)
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, total=self.total, told=self._amount())
 
     def line(self) -> str:
-        """Returns the state of the job in a line."""
+        """Returns the progress as one line."""
         now = time.monotonic()
         parts = [self._amount(), _duration(now - self._start)]
         if self._base and self.total and self._base[1] < self._done < self.total:

@@ -1,4 +1,4 @@
-"""A recorded game, decision by decision."""
+"""Replays a recorded game decision by decision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Replayed(Game):
 
     @cached_property
     def played(self) -> list[int]:
-        """The ids of the moves played."""
+        """The action ids of the moves played."""
         return []
 
     def play(self, move: str | int) -> None:
@@ -52,14 +52,14 @@ class Replayed(Game):
         return Game.taking((self.before[ply] if ply < len(self.before) else self.states).copy())
 
     def by_chance(self, ply: int) -> list[tuple[str, int]]:
-        """Returns the draws and rolls between a decision and the next: their kind and the player; -1: nobody."""
+        """Returns the random outcomes between a decision and the next, each as its kind and its player; -1: nobody."""
         decided = self.decided(ply)[0]
         events: list[list[int]] = self.event_array(None)[decided.first : decided.end].tolist()
         return sorted({(_OUTCOMES[kind], player) for kind, player, *_ in events if _OUTCOMES[kind]})
 
 
 def steps(record: str) -> Iterator[tuple[Replayed, str]]:
-    """Yields the game before each line of a record with that line, and at its end; see `euphoria_env.record.replayed`."""
+    """Yields the game before each line of a record, with that line, and then at its end; see `euphoria_env.record.replayed`."""
     return replayed(record, Replayed)
 
 

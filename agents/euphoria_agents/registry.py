@@ -1,8 +1,8 @@
-"""Makes agents from specs, lines of text: those of this project, those that packages register, and your own.
+"""Makes agents from specs, which are lines of text: built-in agents, those that installed packages register, and your own.
 
 The part before the first colon is looked up among the built-in names, then among the entry points of the group
-`euphoria_agents`, then as a module; the working folder is searched last. The result is called with the text that follows, or
-without arguments.
+`euphoria_agents`, then as a module; the working folder is searched last. The class or function that is found is called with the
+rest of the text, or without arguments if there is none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from euphoria_agents.agent import Agent
 
-GROUP = "euphoria_agents"  # of the entry points
+GROUP = "euphoria_agents"  # the group of entry points by which packages register agents
 OWN_FORM = "module:Name[:ARGUMENT]"
 
 
@@ -30,8 +30,8 @@ class Builtin(NamedTuple):
     """An agent of this project.
 
     Attributes:
-        form: how its spec is written; what is optional stands in brackets, and PATH is where a file is named.
-        target: what makes it, as module:name; imported when asked for, since some modules bring big libraries along.
+        form: how its spec is written; optional parts stand in brackets, and PATH stands for a file.
+        target: what makes it, as module:name; it is imported only when needed, since some modules import large libraries.
     """
 
     form: str
@@ -49,7 +49,7 @@ BUILTIN = {
 
 
 def specs() -> list[str]:
-    """Returns the forms of the specs that `load` takes: built-in ones, those of installed packages, and that of your own."""
+    """Returns the forms of the specs that `load` takes: for built-in agents, agents of installed packages, and your own."""
     plugins = sorted({point.name for point in _registered()} - set(BUILTIN))
     return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN_FORM]
 
@@ -65,12 +65,11 @@ def load(spec: str) -> Agent:
     """Makes an agent from a line of text such as "random", "mcts:0.5s", "ppo:path/to/checkpoint" or "my_module:MyAgent".
 
     Returns:
-        An `Agent`; of somebody's own, whatever was made, which has `act`, and `needs_game` if it wants a game
-        (`euphoria_env.agent_protocol.Player`).
+        An `Agent`; if the agent is not built in, any object with the method `act` (`euphoria_env.agent_protocol.Player`).
 
     Raises:
-        ValueError: there is no such agent; its argument is missing, superfluous or wrong; or it is somebody's own and cannot be
-            imported or made, or has no `act`; the message names the fault.
+        ValueError: there is no such agent; its argument is missing, superfluous or wrong; or it is not built in, and cannot be
+            imported or made, or has no `act`. The message names the fault.
     """
     found = _find(spec)
     if not found.builtin:
@@ -81,14 +80,14 @@ def load(spec: str) -> Agent:
 
 
 def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
-    """`load` for specs that stand in a file made elsewhere, or come from another machine: no code or file of theirs is opened.
+    """Loads an agent by a spec from a file or a machine that is not trusted: opens no code or file that the user has not named.
 
     Args:
-        spec: a built-in one without a path (a hash after an @ is none), or one of those allowed.
-        allowed: what the user named when the program was started.
+        spec: a built-in one without a path (a hash after @ is no path), or one of those allowed.
+        allowed: the specs that the user named when the program was started.
 
     Raises:
-        ValueError: any other spec; see `load`.
+        ValueError: the spec is any other one; or see `load`.
     """
     check_allowed(spec, allowed)
     return load(spec)
@@ -100,16 +99,16 @@ def is_builtin(spec: str) -> bool:
 
 
 def check_allowed(spec: str, allowed: Collection[str]) -> None:
-    """Refuses what `load_untrusted` does not load."""
+    """Refuses the specs that `load_untrusted` does not load, by a `ValueError`."""
     if spec not in allowed and not (is_builtin(spec) and not _path_in(spec)):
         raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
 
 
 def files_of(spec: str) -> dict[str, Path]:
-    """Returns the files that an agent depends on besides this project, by name: a checkpoint, or those of its module.
+    """Returns the files that an agent depends on besides this project, by name: a checkpoint, or the files of its module.
 
-    A module in a package stands for all of the package, in which names begin with that of its folder. If the argument of your
-    own agent is a file, it counts too. Nothing of the agent is imported.
+    For a module in a package these are all files of the package, whose names begin with that of its folder. If the argument of an
+    agent that is not built in is a file, it belongs to them. Nothing of the agent is imported.
 
     Raises:
         ValueError: there is no such module; see `load`.
@@ -127,7 +126,7 @@ def files_of(spec: str) -> dict[str, Path]:
 
 
 def file_hashes(spec: str) -> dict[str, str]:
-    """Returns `files_of` by name, and the network that ships if the agent has it, each with the beginning of its SHA-256."""
+    """Returns the beginning of the SHA-256 of each of `files_of`, and of the shipped network if the agent plays it, by name."""
     files, fields = files_of(spec), spec.split(":")
     networks = [k for k, field in enumerate(fields) if "ppo" in field.split("+")]
     if is_builtin(spec) and networks and not files:
@@ -142,10 +141,10 @@ def file_hashes(spec: str) -> dict[str, str]:
 
 
 class _Found(NamedTuple):
-    """The target of a spec: something in a module, and the text with which it is called.
+    """What a spec names: a class or function in a module, and the argument with which it is called.
 
     Attributes:
-        plugin: the package that registers it, if one does.
+        plugin: the installed package that registers it; empty if none does.
         builtin: whether it is an agent of this project.
     """
 
@@ -157,7 +156,7 @@ class _Found(NamedTuple):
     builtin: bool = False
 
     def wrong(self, what: str, error: BaseException | None = None) -> ValueError:
-        """Returns an error that names the spec and the package."""
+        """Returns an error with this message that names the spec and the package."""
         origin = f" of the package {self.plugin!r}" if self.plugin else ""
         reason = f": {type(error).__name__}: {error}" if error else ""
         return ValueError(f"agent {self.spec!r}{origin}: {what}{reason}")
@@ -207,14 +206,14 @@ def _unknown(spec: Any, why: str = "") -> ValueError:
 
 
 def _search_working_folder() -> None:
-    """Appends the working folder to the path; it stays there, since an agent may import more when it plays."""
+    """Appends the working folder to `sys.path`, where it stays, since an agent may import more when it plays."""
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())
     importlib.invalidate_caches()
 
 
 def _home(found: _Found) -> tuple[list[str], str | None]:
-    """Returns the folders of the package, or the file of the module, that a spec names."""
+    """Returns the folders of the package that a spec names, and the file of the module."""
     _search_working_folder()
     name = found.module.partition(".")[0]
     spec = importlib.util.find_spec(name)

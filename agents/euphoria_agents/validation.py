@@ -16,7 +16,7 @@ def checked(value: Any, kind: type[T], name: str = "", strict: bool = True) -> T
         value: dicts, lists, texts, numbers, booleans and None.
         kind: a `msgspec.Struct` or another type that msgspec knows; ranges are given by `msgspec.Meta`.
         name: the key of the value itself, for messages.
-        strict: whether a text may not stand for a number or a boolean; those of a query in an address may.
+        strict: False: a text may stand for a number or a boolean, as in the query of an address.
 
     Raises:
         ValueError: the value does not fit; the message names the key and what is allowed.
@@ -28,7 +28,7 @@ def checked(value: Any, kind: type[T], name: str = "", strict: bool = True) -> T
 
 
 def decoded(text: str | bytes, kind: type[T], name: str = "") -> T:
-    """Reads a JSON text as a type; arguments and errors are those of `checked`.
+    """Reads a JSON text as a type; its arguments are those of `checked`.
 
     Raises:
         ValueError: the text is not JSON, or does not fit.

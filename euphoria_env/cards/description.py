@@ -1,4 +1,4 @@
-"""Every recruit and every market tile as numbers, made from their rows, so that a network can meet a card that it never saw."""
+"""Features of every recruit and market tile, computed from their rows, so that a network can play with cards it never saw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBERS = (Effect.MORALE, Effect.KNOWLEDGE, Effect.DRAW, Effect.TUNNEL_RESOURCE
 
 
 class CardFeatures(NamedTuple):
-    """The cards as numbers, in the order of the notation.
+    """The features of the cards, in the order of the notation.
 
     Attributes:
         recruits: float32 (recruits, K).
@@ -34,11 +34,11 @@ class CardFeatures(NamedTuple):
 
 @cache
 def features() -> CardFeatures:
-    """Every card as numbers, in read-only arrays.
+    """Returns the features of every card, in read-only arrays.
 
     For a recruit: the faction, and the events, spaces, conditions, prices and effects (with amounts) of its abilities, whether
-    they are optional, and flags for everything that is not in a row. For a tile: the units of its cost with the items that can
-    pay them, the faces that its penalty is for, and a flag for each other penalty.
+    they are optional, and a flag for each ability that no row expresses. For a tile: the units of its cost with the items that
+    can pay them, the faces that its penalty is for, and a flag for each other penalty.
     """
     recruits, recruit_columns = _table([*map(_recruit, RECRUITS)])
     tiles, tile_columns = _table([*map(_tile, range(len(TILES)))])
@@ -46,7 +46,7 @@ def features() -> CardFeatures:
 
 
 def _table(rows: list[Counter[str]]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows of named numbers as one array, 0 where a row does not have a name, and the names of its columns."""
+    """Returns rows of named numbers as one array, 0 where a row lacks a name, and the names of its columns."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     table = np.array([[row[name] for name in columns] for row in rows], np.float32)
     table.flags.writeable = False
@@ -54,7 +54,7 @@ def _table(rows: list[Counter[str]]) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _recruit(recruit: Recruit) -> Counter[str]:
-    """The features of a recruit; the columns that all rows share come first."""
+    """Returns the features of a recruit; the columns that all rows share come first."""
     row = Counter({f"faction {name}": int(k == recruit.faction) for k, name in enumerate(FACTIONS)})
     row.update(dict.fromkeys(("abilities", "may", "costs morale", "costs knowledge"), 0))
     for kind, word in ((Trigger, "on"), (When, "when"), (Price, "price")):
@@ -73,7 +73,7 @@ def _recruit(recruit: Recruit) -> Counter[str]:
 
 
 def _effect(effect: Effect, a: int, b: int) -> dict[str, int]:
-    """The features of one effect of an ability, with its amount."""
+    """Returns the features of one effect of an ability, with its amount."""
     if effect == Effect.GOODS:
         return {f"gains {GOODS[a]}": b}
     if effect == Effect.CHOOSE:
@@ -84,7 +84,7 @@ def _effect(effect: Effect, a: int, b: int) -> dict[str, int]:
 
 
 def _tile(number: int) -> Counter[str]:
-    """The features of a market tile."""
+    """Returns the features of a market tile."""
     row = Counter[str]()
     for word, (units, items) in zip(("first", "second"), TILE_COST[number].reshape(2, 2).tolist(), strict=True):
         row[f"{word} units"] = units

@@ -1,7 +1,7 @@
 """The recruits: one entry each, in the fixed order of the notation (R13).
 
-Whatever a row of `Ability` can express is here in full. A recruit that is another way to pay, or that changes how a marker moves
-or a card is drawn, has no row; its entry names the engine module in which it acts.
+An ability that a row of `Ability` can express is here in full. A recruit who offers another way to pay, or who changes how a
+marker moves or a card is drawn, has no row; the entry then names the engine module that implements the ability.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Recruit(NamedTuple):
     """A recruit.
 
     Attributes:
-        abilities: its rows in the tables.
-        also: its other abilities, one word each.
+        abilities: the abilities that rows express.
+        also: one word for each ability without a row.
     """
 
     name: str
@@ -282,7 +282,7 @@ NUM_RECRUITS = len(RECRUITS)
 
 
 def recruit_number(name: str) -> int:
-    """The number of a recruit."""
+    """Returns the number of a recruit."""
     return RECRUIT_NAMES.index(name)
 
 
@@ -314,8 +314,8 @@ FACTION_CARDS = np.array(
 _ROWS = [(card, ability) for card, recruit in enumerate(RECRUITS) for ability in recruit.abilities]
 _EMPTY = -1
 
-ROW = np.full((len(Trigger), NUM_RECRUITS), _EMPTY, np.int8)  # row of a card for an event, or -1
-TRIGGER_CARDS = np.zeros(len(Trigger), np.int64)  # the cards that have a row for an event
+ROW = np.full((len(Trigger), NUM_RECRUITS), _EMPTY, np.int8)  # the row of a card for a trigger, or -1
+TRIGGER_CARDS = np.zeros(len(Trigger), np.int64)  # the cards that have a row for a trigger, as a set
 for _row, (_number, _ability) in enumerate(_ROWS):
     ROW[_ability.on, _number] = _row
     TRIGGER_CARDS[_ability.on] |= 1 << _number

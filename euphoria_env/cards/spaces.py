@@ -32,11 +32,11 @@ from euphoria_env.cards.vocabulary import (
     program_table,
 )
 
-Cost = tuple[tuple[int, int], ...]  # groups of (number of units, set of items that may be any of them)
+Cost = tuple[tuple[int, int], ...]  # groups of (number of units, set of the items that may pay a unit)
 _BLISS_AND_ANOTHER: Cost = ((1, item_set("bliss")), (1, item_set("energy", "water", "food")))
 
 
-# Resource of the four slots of each site (R9.1).
+# The resource that each of the four slots of a site costs (R9.1).
 SITE_COSTS = {
     "euphorian_site_1": ("clay", "gold", "gold", "gold"),
     "euphorian_site_2": ("stone", "gold", "gold", "gold"),
@@ -64,14 +64,14 @@ for _site, _resources in SITE_COSTS.items():
         _SPACES[f"{_site}_{_slot}"] = ((1, item_set(_resource)),), ()
 for _k, _market in enumerate(MARKETS):
     _SPACES[_market] = (), (effect(Effect.STAR_IN_TERRITORY, _k // 2), effect(Effect.ADVANCE, _k // 2))
-for _faction, _market in enumerate(ARTIFACT_MARKETS):  # 3 artifacts or a pair: engine.costs
+for _faction, _market in enumerate(ARTIFACT_MARKETS):  # `engine.costs` adds 3 artifacts or a pair
     _SPACES[_market] = (), (effect(Effect.STAR_IN_REGION, _faction), effect(Effect.ADVANCE, _faction))
 _ICARITE_STAR = (
     effect(Effect.STAR_IN_TERRITORY, ICARITE),
     effect(Effect.ICARITE_BONUS),
     effect(Effect.ADVANCE, ICARITE),
 )
-_SPACES["wind_salon"] = (), _ICARITE_STAR  # 3 artifacts or a pair: engine.costs
+_SPACES["wind_salon"] = (), _ICARITE_STAR  # `engine.costs` adds 3 artifacts or a pair
 _SPACES["nimbus_loft"] = ((3, RESOURCE_SET),), _ICARITE_STAR
 _SPACES["breeze_bar"] = _BLISS_AND_ANOTHER, (draw(2), effect(Effect.ADVANCE, ICARITE))
 _SPACES["sky_lounge"] = _BLISS_AND_ANOTHER, (choose(RESOURCE_SET, 2), effect(Effect.ADVANCE, ICARITE))

@@ -1,4 +1,4 @@
-"""The market tiles: what their action space costs, and the penalty for whoever has no star there (R10.2, R12)."""
+"""The market tiles: the costs of their action spaces, and the penalties for players without a star there (R10.2, R12)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from euphoria_env.board import (
     item_set,
 )
 
-# name: the cost of the action space, as groups of (number of units, set of items that may be any of them). A group with a
-# resource stands second, so that Josh's bliss has one place to act. The penalties are named by the tile all through the engine.
+# The cost of each tile's action space: groups of (number of units, set of the items that may pay a unit). A resource is always in
+# the second group, since Josh's ability looks for it only there. The engine identifies each penalty by its tile.
 _COSTS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "academy_of_mandatory_equality": ((4, item_set("food")), (1, item_set("gold"))),
     "apothecary_of_productive_dreams": ((4, item_set("bliss")), (1, RESOURCE_SET)),
@@ -40,7 +40,7 @@ NUM_TILES = len(TILES)
 
 # (tile, [units a, set a, units b, set b])
 TILE_COST = np.array([(*a, *b) for a, b in _COSTS.values()], np.int64)
-# Units of food that the printed cost takes without any bliss being meant: more food than this was paid for bliss (Brian).
+# The units of food in the printed cost: with Brian, food beyond this number was paid in place of bliss.
 TILE_FOOD = np.array([a[0] if a[1] & (1 << FOOD) else 0 for a, _ in _COSTS.values()], np.int8)
 
 (
@@ -48,5 +48,5 @@ TILE_FOOD = np.array([a[0] if a[1] & (1 << FOOD) else 0 for a, _ in _COSTS.value
     LABORATORY, LOUNGE, PLAZA, REGISTRY, SPA, STADIUM, THEATER,
 ) = range(NUM_TILES)  # fmt: skip
 
-# The tile that takes a good for every die of this face (R12.2); index 0 is no face.
+# By face, the tile that takes a good for every rolled die of that face (R12.2); there is no face 0.
 FACE_PENALTY = np.array([-1, TEDDY_BEAR_SHOP, CLINIC, BEMUSEMENT_PARK, BONFIRE, STADIUM, CENTER], np.int8)

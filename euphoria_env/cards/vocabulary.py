@@ -18,7 +18,7 @@ class Trigger(IntEnum):
 
     PLACED = 0  # its owner placed a worker, R4.5
     BUMPED = auto()  # its owner bumped another player's worker, after the roll, R4.2
-    BUMPING = auto()  # likewise, before the roll
+    BUMPING = auto()  # its owner bumped another player's worker, before the roll, R4.2
     GETTING_BUMPED = auto()  # a worker of its owner is bumped, before the roll
     OTHERS_ROLLED = auto()  # another player rolled, R5.2 (c)
     LOST_WORKER = auto()  # its owner lost a worker to the knowledge check, R5.2 (d)
@@ -44,13 +44,13 @@ class When(IntEnum):
     STAR_PLACED = auto()  # the space gave a star and it was placed (R13.6)
     PAID_GOLD = auto()
     PAID_ARTIFACT = auto()
-    PAID_ONE_ARTIFACT = auto()  # Jacko's way at the ark
+    PAID_ONE_ARTIFACT = auto()  # paid one artifact at the ark, as Jacko allows
     PAID_FOOD_FOR_BLISS = auto()
     TOOK_RESOURCE = auto()  # from the tunnel, with no artifact in hand
     BUMPED_HIGHER = auto()  # the bumped worker's face was higher
     BUMPED_NO_SUBTERRAN = auto()  # its owner has no active Subterran recruit
     ROLLER_SHOWS_PAIR = auto()  # two available workers of the roller show one face
-    FREE_RETRIEVAL = auto()  # and a retrieved worker is left
+    FREE_RETRIEVAL = auto()  # the retrieval was free, and a retrieved worker is left
     ALL_FROM_SUBTERRA = auto()
 
 
@@ -59,15 +59,15 @@ class Price(IntEnum):
 
     NONE = 0
     ENERGY = auto()
-    BLISS = auto()  # food, with Brian
+    BLISS = auto()  # with Brian, food may stand in for it
     GOLD_TO_BUMPED = auto()  # given to the player whose worker was bumped
-    ARTIFACT = auto()  # chosen by the effect
-    PLACED_WORKER = auto()  # never one's last (R13.4)
-    RETRIEVED_WORKER = auto()  # chosen by the effect; never one's last (R13.4)
+    ARTIFACT = auto()  # the effect asks which one
+    PLACED_WORKER = auto()  # but never the player's last worker (R13.4)
+    RETRIEVED_WORKER = auto()  # the effect asks which one; never the player's last worker (R13.4)
 
 
 class Effect(IntEnum):
-    """An effect on a player, with two small arguments. The engine's own operations follow after these."""
+    """An effect on a player, with two small arguments. The numbers of the engine's own operations follow these."""
 
     MORALE = 0  # gain a (lose, if negative)
     KNOWLEDGE = auto()  # gain a (lose, if negative)
@@ -82,7 +82,7 @@ class Effect(IntEnum):
     STAR_IN_REGION = auto()  # in territory a or on a built market of that region (R10.1)
     ICARITE_BONUS = auto()  # R7.3
     NEW_WORKER = auto()  # gain a worker (R6.3)
-    AREA = auto()  # a commodity area (R6.1)
+    AREA = auto()  # give what a commodity area gives (R6.1)
     SET_FACE = auto()  # choose the face of one worker about to be rolled
     TAKE_FACE = auto()  # the bumped worker takes the face of the bumper (Julia)
     PAY_BLISS = auto()
@@ -97,7 +97,7 @@ class Effect(IntEnum):
     FUTURE = auto()  # Bradley: draw 2, discard 1 of those two
 
 
-# The sets of gains to choose from, named by the cards.
+# The sets of gains from which cards let a player choose; cards refer to them by index.
 CHOICES = (
     gain_set("morale", "energy"),
     gain_set("morale", "water"),
@@ -115,7 +115,7 @@ MAX_STEPS = 4
 
 
 class Ability(NamedTuple):
-    """One ability of a recruit: when it acts, where, on which condition, whether it is asked, for what, and what it does."""
+    """An ability of a recruit: its trigger, spaces and condition, whether the player is asked, its price and its effects."""
 
     on: Trigger
     do: tuple[Step, ...]
@@ -128,37 +128,37 @@ class Ability(NamedTuple):
 
 
 def morale(n: int) -> Step:
-    """Gain n morale; lose it, if negative."""
+    """Returns the step: gain n morale, or lose it if n is negative."""
     return (Effect.MORALE, n, 0)
 
 
 def knowledge(n: int) -> Step:
-    """Gain n knowledge; lose it, if negative."""
+    """Returns the step: gain n knowledge, or lose it if n is negative."""
     return (Effect.KNOWLEDGE, n, 0)
 
 
 def goods(item: int, n: int = 1) -> Step:
-    """Gain n of a commodity or resource."""
+    """Returns the step: gain n of a commodity or resource."""
     return (Effect.GOODS, item, n)
 
 
 def choose(options: int, n: int = 1) -> Step:
-    """Choose n gains of a set of `CHOICES`."""
+    """Returns the step: choose n gains from a set of `CHOICES`."""
     return (Effect.CHOOSE, CHOICES.index(options), n)
 
 
 def draw(n: int = 1) -> Step:
-    """Draw n artifacts."""
+    """Returns the step: draw n artifacts."""
     return (Effect.DRAW, n, 0)
 
 
 def effect(op: Effect, a: int = 0) -> Step:
-    """Any other effect."""
+    """Returns the step of any other effect."""
     return (op, a, 0)
 
 
 def program_table(programs: list[tuple[Step, ...]]) -> np.ndarray:
-    """Programs as one array (programs, MAX_STEPS, 3) of int8; unused steps are -1."""
+    """Returns programs as one int8 array, (programs, MAX_STEPS, 3); unused steps are -1."""
     table = np.full((len(programs), MAX_STEPS, 3), -1, np.int8)
     for row, program in zip(table, programs, strict=True):
         for k, step in enumerate(program):

@@ -1,4 +1,4 @@
-"""Recruits: when they act, on which condition, for which price (R13, R4.11). The rows are in `cards.recruits`."""
+"""Recruits: lets their abilities act if trigger, condition and price allow it (R13, R4.11); `cards.recruits` has the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def trigger(g, tape, p, event, slot):
-    """Lets the recruits of a player act on an event, from recruit `slot` on, in the order in which they became active."""
+    """Lets a player's recruits act on a trigger, from recruit `slot` on, in the order in which they became active."""
     cards = enabled_recruits(g, p)
     if not cards & recruits.TRIGGER_CARDS[event]:
         return
@@ -61,7 +61,7 @@ def may_act(g, p, row):
 
 @jit
 def start_ability(g, p, row):
-    """Carries out an ability; then the hand limit, unless the ability is part of the event it acts on (R5.6)."""
+    """Pushes the effects of an ability, then the hand limit, unless the ability is part of what triggered it (R5.6)."""
     if recruits.ROW_TRIGGER[row] != Trigger.STAR:
         push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, recruits.ROW_PROGRAM, row, p)
@@ -69,12 +69,12 @@ def start_ability(g, p, row):
 
 @jit
 def ability_answered(g, tape, p, row):
-    """Uses an ability or not, as the player answered; the price is paid in the order morale, knowledge, goods (R13.10)."""
+    """Uses an ability if the player chose to; the price is paid in the order morale, knowledge, goods (R13.10)."""
     card = int(recruits.ROW_CARD[row])
     if g["answer"] != USE + card:
         log_event(tape, EventKind.DECLINED, p, card, -1)
         return
-    if recruits.ROW_TRIGGER[row] == Trigger.STAR:  # in the middle of what gave the star
+    if recruits.ROW_TRIGGER[row] == Trigger.STAR:  # the ability acts in the middle of what gave the star
         log_interruption(tape, EventKind.ABILITY, p, card, recruits.ROW_NUMBER[row])
     else:
         log_cause(tape, EventKind.ABILITY, p, card, recruits.ROW_NUMBER[row])
@@ -88,7 +88,7 @@ def ability_answered(g, tape, p, row):
 
 @jit
 def pay_price(g, tape, p, price):
-    """Takes the part of a price that leaves no choice; the effects of the ability take the rest."""
+    """Takes the part of a price about which there is no choice; the effects of the ability take the rest."""
     if price == Price.ENERGY:
         take_goods(g, tape, EventKind.PAID, p, board.ENERGY, 1)
     elif price == Price.GOLD_TO_BUMPED:
@@ -102,7 +102,7 @@ def pay_price(g, tape, p, price):
 
 @jit
 def affords(g, p, price):
-    """Whether a player has what an ability costs besides morale and knowledge."""
+    """Returns whether a player has what an ability costs besides morale and knowledge."""
     if price == Price.NONE:
         return True
     if price == Price.ENERGY:
@@ -122,7 +122,7 @@ def affords(g, p, price):
 
 @jit
 def holds(g, p, when):
-    """Whether a condition holds now (R13.3, R13.8)."""
+    """Returns whether a condition holds now (R13.3, R13.8)."""
     if when == When.ALWAYS:
         return True
     if when == When.NO_ARTIFACT:
@@ -165,7 +165,7 @@ def holds(g, p, when):
 def compares(g, p, when):
     """Returns whether a condition on the other workers there holds: same face, alone, highest or lowest (R13.3)."""
     mine = int(g["placed_face"])
-    lowest, highest, same, others = 7, 0, 0, -1  # the placed worker itself is among those counted
+    lowest, highest, same, others = 7, 0, 0, -1  # -1, since the loop counts the placed worker too
     space = int(g["space"])
     if space < board.NUM_AREAS:
         for f in range(1, 7):

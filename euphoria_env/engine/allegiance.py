@@ -16,7 +16,7 @@ REVEALING_MINER = 6  # R7.5
 
 @jit
 def revealed_factions(g):
-    """The factions whose hidden recruits must be active (R7.4, R7.5), as a set."""
+    """Returns the factions whose hidden recruits must be active (R7.4, R7.5), as a set."""
     factions = 0
     for f in range(len(FACTIONS)):
         if g["allegiance"][f] >= REVEALING_ALLEGIANCE or (f < len(TUNNELS) and g["miners"][f] >= REVEALING_MINER):
@@ -26,7 +26,7 @@ def revealed_factions(g):
 
 @jit
 def advance_allegiance(g, tape, p, faction):
-    """Advances an allegiance marker by 1; at 11 all players star their active recruits of the faction (R7.1, R7.6)."""
+    """Advances an allegiance marker by 1; at 11 all players put stars on their active recruits of the faction (R7.1, R7.6)."""
     if g["allegiance"][faction] == ALLEGIANCE_END:
         return
     g["allegiance"][faction] += 1
@@ -43,7 +43,7 @@ def advance_allegiance(g, tape, p, faction):
 
 @jit
 def activate(g, tape, p, slot):
-    """Makes a hidden recruit active, behind those that are; at 11 it gets its star at once (R7.5)."""
+    """Makes a hidden recruit the last of the active ones; at allegiance 11 it gets its star at once (R7.5)."""
     card = int(g["recruits"][p, slot])
     for k in range(slot, int(g["num_active"][p]), -1):
         g["recruits"][p, k] = g["recruits"][p, k - 1]
@@ -57,7 +57,7 @@ def activate(g, tape, p, slot):
 
 @jit
 def hidden_revealed(g, p, revealed):
-    """The first hidden recruit of a player whose faction is revealed, as a slot; -1 if there is none."""
+    """Returns the first hidden recruit of a player whose faction is revealed, as a slot; -1 if there is none."""
     for slot in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         if (revealed >> int(FACTION_OF[int(g["recruits"][p, slot])])) & 1:
             return slot

@@ -17,7 +17,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def move_artifact(g, p, kind, n):
-    """Puts n cards of a type into a hand; takes them out if n is negative."""
+    """Puts n cards of a type into a hand; a negative n takes cards out."""
     g["artifacts"][p, kind] += n
     g["hand_size"][p] += n
 
@@ -44,7 +44,7 @@ def draw_plain(g, tape, p):
 
 @jit
 def draw_artifacts(g, tape, p, n, slot):
-    """Draws n cards one at a time; before each, Geek and the Gambler are asked, from recruit `slot` on (R4.11)."""
+    """Draws n cards one at a time; before each, the owner of Geek or the Gambler is asked, from recruit `slot` on (R4.11)."""
     while n > 0:
         for k in range(slot, int(g["num_active"][p])):
             card = int(g["recruits"][p, k])
@@ -89,7 +89,7 @@ def draw_answered(g, tape, p, n, slot):
 
 @jit
 def max_of_a_type(g, p):
-    """The most cards of one type in a hand."""
+    """Returns the most cards of one type in a hand."""
     most = 0
     for kind in range(len(ARTIFACTS)):
         most = max(most, int(g["artifacts"][p, kind]))
@@ -98,7 +98,7 @@ def max_of_a_type(g, p):
 
 @jit
 def ask_discards(g, p, n, items):
-    """Asks to discard n cards of a set of items, or as many as there are."""
+    """Asks a player to discard n cards of a set of items, or all such cards if there are fewer."""
     n = min(n, int(g["hand_size"][p]))
     if n > 0:
         ask_series(g, p, Verb.DISCARD, n, items, 0, 0)
@@ -106,7 +106,7 @@ def ask_discards(g, p, n, items):
 
 @jit
 def future(g, tape, p):
-    """Bradley: draws 2 cards and asks which of the two is discarded, if there were 2 (R5.7)."""
+    """Draws 2 cards for Bradley's owner and asks which of them to discard, unless the deck had fewer (R5.7)."""
     first = draw_plain(g, tape, p)
     second = draw_plain(g, tape, p)
     if second >= 0:

@@ -1,4 +1,4 @@
-"""The kernels of `Batch` and of the environments: they play a move and write everything that is seen after it."""
+"""The kernels of `Batch` and of the environments: they play moves and write masks, observations, events and rewards."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
 
 
 class BatchArrays(NamedTuple):
-    """Games, and what the players see who decide."""
+    """The arrays of many games, and what the player to move sees in each."""
 
     states: np.ndarray  # rows (N,)
-    tapes: np.ndarray  # of each game, or one that all share
+    tapes: np.ndarray  # one tape for each game, or one that all games share
     player: np.ndarray  # int8 (N,)
     mask: np.ndarray  # bool (N, NUM_ACTIONS)
-    observation: np.ndarray  # int8 (N, OBS_SIZE), or (0, OBS_SIZE): nothing is observed
+    observation: np.ndarray  # int8 (N, OBS_SIZE), or (0, OBS_SIZE) if no observations are written
     events: np.ndarray  # int8 (N, K, EVENT_SIZE)
 
 
@@ -52,7 +52,7 @@ def play_on(g, action, tape, kind, before, rewards):
 def play(games, i, action, tape, kind, rewards, mask):
     """Plays a move in game i and writes rewards and the next mask.
 
-    Returns the status of the game, or -1 if the move is illegal, and who decides.
+    Returns the status of the game, or -1 if the move is illegal, and the player who decides next.
     """
     g = games[i]
     if not is_legal(g["legal"], action):
@@ -65,7 +65,7 @@ def play(games, i, action, tape, kind, rewards, mask):
 
 @jit
 def restart(states, i, blank, seed, episode, tape):
-    """Begins an episode of game i; it depends on the seed, the game and the number of the episode alone."""
+    """Begins an episode of game i, which depends only on the seed, on i and on the number of the episode."""
     states[i] = blank[0]
     g = states[i]
     seed_rng(g["rng"], seed, i, episode)
@@ -76,7 +76,7 @@ def restart(states, i, blank, seed, episode, tape):
 
 @jit
 def show_to_decider(games, i):
-    """Writes who decides in game i, the mask, and the observation and the events as that player sees them."""
+    """Writes which player decides in game i, and this player's mask, observation and events."""
     g = games.states[i]
     games.player[i] = g["player"]
     fill_mask(g["legal"], games.mask[i])
@@ -88,7 +88,7 @@ def show_to_decider(games, i):
 
 @entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64")
 def start_games(games, chosen, blank, episodes, seed):
-    """Begins the chosen games, by their numbers."""
+    """Begins the games whose numbers are in `chosen`."""
     for i in chosen:
         restart(games.states, i, blank, seed, episodes[i], tape_of(games.tapes, i))
         show_to_decider(games, i)
@@ -96,7 +96,7 @@ def start_games(games, chosen, blank, episodes, seed):
 
 @entry(BATCH_ARRAYS, "int64 int64")
 def show_games(games, first, last):
-    """Shows games first to last - 1 to the players who decide."""
+    """Writes what the players to move see of the games first to last - 1 (`show_to_decider`)."""
     for i in range(first, last):
         show_to_decider(games, i)
 
@@ -125,7 +125,7 @@ def show_last_events(ends, tapes, which, players, events):
 
 @entry(ROWS, "int64[:] bool_[:]")
 def first_illegal(games, actions, active):
-    """The first active game whose action is illegal, or -1."""
+    """Returns the first active game whose action is illegal, or -1."""
     for i in range(len(games)):
         if active[i] and not is_legal(games[i]["legal"], int(actions[i])):
             return i
@@ -134,7 +134,7 @@ def first_illegal(games, actions, active):
 
 @entry(ROWS, "float64[:] int64[:]")
 def choose_legal(games, chances, moves):
-    """Writes a legal move of each game, drawn by one number from [0, 1) each; every game must have a legal move."""
+    """Writes a legal move of each game, chosen by one number from [0, 1) for each; every game must have a legal move."""
     for i in range(len(games)):
         words = games[i]["legal"]
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
@@ -142,7 +142,7 @@ def choose_legal(games, chances, moves):
 
 @entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64 float32[:,:]", apart=True)
 def step_games(games, first, last, actions, active, kind, rewards):
-    """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
+    """Plays a decision in each active game from first to last - 1; returns how many ended, whose arrays are not written."""
     games, rewards = borrowed(games), borrowed(rewards)
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):

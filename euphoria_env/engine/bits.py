@@ -18,11 +18,11 @@ def _population(typing_context: Any, word: Any) -> Any:
 
 @native(_population)
 def count_bits(word: int) -> int:
-    """The number of bits set in a word that is not negative."""
+    """Returns the number of bits set in a word that is not negative."""
     return int(word).bit_count()
 
 
 @jit
 def lowest_bit(word):
-    """The number of the lowest bit set in a word; the word must not be 0."""
+    """Returns the number of the lowest bit set in a word; the word must not be 0."""
     return count_bits((word & -word) - 1)

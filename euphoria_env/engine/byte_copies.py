@@ -1,4 +1,4 @@
-"""Faster code than indexing gives: copies of bytes, bare pointers, and arrays passed on without counting references."""
+"""Low-level code that is faster than indexing: byte copies, bare pointers, and arrays passed without reference counting."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _point(typing_context: Any, array: Any, at: Any) -> Any:
 
 @native(_point)
 def pointer_to(array: Any, at: int) -> Any:
-    """A contiguous array, flattened, from entry `at` on; in compiled code a bare pointer, which fits into one register."""
+    """Returns a flat view of a contiguous array from entry `at` on; in compiled code it is a pointer, which fits a register."""
     return array.reshape(-1)[at:]
 
 
@@ -58,8 +58,8 @@ def _lend(typing_context: Any, value: Any) -> Any:
 
 @native(_lend)
 def borrowed(value: Any) -> Any:
-    """Returns the same array, or tuple of arrays and numbers; compiled code then passes it on without counting references.
+    """Returns the same array, or tuple of arrays and numbers; compiled code then passes it on without reference counting.
 
-    Use it for parameters only: their owner outlives the call.
+    Use it only for parameters, since their owner outlives the call.
     """
     return value

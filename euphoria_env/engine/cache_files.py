@@ -1,8 +1,8 @@
 """Files of compiled code: where they are kept, and the keys that say which sources and which compiler they come from.
 
-A key is a hash of the code in every source file that compiled code may depend on: a file with entry points, and all that it
-imports from its own package and from `euphoria_env` (their syntax trees: comments and docstrings do not count). A damaged file
-counts as missing. Files are only read from folders that nobody else can write to.
+A key is a hash of the syntax trees of all source files that compiled code may depend on: a file with entry points, and all that
+it imports from its own package and from `euphoria_env`. Comments and docstrings do not change it. A damaged file counts as
+missing. Files are only read from folders to which nobody else can write.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numba.core.registry import cpu_target
 
 try:
     import fcntl
-except ImportError:  # Windows: processes may compile the same code side by side
+except ImportError:  # on Windows there are no locks: two processes may compile the same code
     fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -34,7 +34,7 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def short_hash(content: bytes) -> str:
-    """A hash of 24 digits."""
+    """Returns a hash of 24 hexadecimal digits."""
     return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
@@ -42,20 +42,20 @@ def short_hash(content: bytes) -> str:
 
 
 def source_files(library: str) -> list[Path]:
-    """The source files of a package; of a module in no package, the files beside it."""
+    """Returns the source files of a package, or for a module outside any package all source files in its folder."""
     spec = None if library == "__main__" else find_spec(library)
     file = Path((spec and spec.origin) or sys.modules[library].__file__ or "").resolve()
     return sorted(file.parent.rglob("*.py") if file.name == "__init__.py" else file.parent.glob("*.py"))
 
 
 def text_key(library: str) -> str:
-    """A hash of the text of all sources that the library may come from; it takes milliseconds."""
+    """Returns a hash of the text of all sources from which the library may be compiled; this takes milliseconds."""
     files = dict.fromkeys([*source_files(library), *source_files("euphoria_env")])
     return short_hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
 
 
 def code_key(files: Iterable[Path]) -> str:
-    """A hash of the code in files and in all that they import, without comments and docstrings; it takes a second."""
+    """Returns a hash of the code in files and in all that they import, without comments and docstrings; this takes a second."""
     found, trees = set(files), {}
     left = list(found)
     while left:
@@ -68,7 +68,7 @@ def code_key(files: Iterable[Path]) -> str:
 
 
 def _without_docstrings(tree: ast.Module) -> str:
-    """A syntax tree as text, without docstrings and places."""
+    """Returns a syntax tree as text, without docstrings and line numbers."""
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, False):
             del node.body[0]
@@ -76,7 +76,7 @@ def _without_docstrings(tree: ast.Module) -> str:
 
 
 def _imports(file: Path, tree: ast.Module) -> set[Path]:
-    """The files that a file imports from its own package and from `euphoria_env`; a lone script has its neighbours too."""
+    """Returns the files that a file imports from its package and `euphoria_env`; for a lone script also from its folder."""
     root = file.parent
     while (root / "__init__.py").exists():
         root = root.parent
@@ -93,20 +93,20 @@ def _imports(file: Path, tree: ast.Module) -> set[Path]:
         first, *rest = name.split(".")
         folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or len(here) == 1 else None
         if folder is not None:
-            module = folder.joinpath(first, *rest)  # or what is named is in the module above it
+            module = folder.joinpath(first, *rest)  # the last name may be an object in the module above it
             places = [place for path in (module, module.parent) for place in (path.with_suffix(".py"), path / "__init__.py")]
             found |= {*list(filter(Path.is_file, places))[:1]}
     return found
 
 
 def compiler_key(processor: str) -> str:
-    """A hash of the processor, the version of Python, the compiler and its options."""
+    """Returns a hash of the processor, the version of Python, the compiler and its options."""
     options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE)
     return short_hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
 
 
 def this_processor() -> str:
-    """The name of the processor that code is compiled for here, with its features."""
+    """Returns the name and the features of the processor for which code is compiled here."""
     return repr(cpu_target.target_context.codegen().magic_tuple())
 
 
@@ -142,10 +142,10 @@ def _digest(content: bytes) -> bytes:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Holds a lock; tells, and waits, if another process holds it. The system frees the lock of a process that died."""
+    """Holds a lock; if another process holds it, says so and waits. The system releases the lock of a process that died."""
     with contextlib.ExitStack() as stack:
         if fcntl is not None:
-            with contextlib.suppress(OSError):  # a file system without locks
+            with contextlib.suppress(OSError):  # the file system may not support locks
                 file = stack.enter_context(path.open("wb"))
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,7 +160,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @cache
 def cache_directory() -> Path | None:
-    """The folder of the cache: $NUMBA_CACHE_DIR, else one in the package, else one in the user's cache.
+    """Returns the folder of the cache: $NUMBA_CACHE_DIR, else one in the package, else one in the user's cache.
 
     The last two are used if this user can write to them, and nobody else; None if there is no such folder.
     """
@@ -170,14 +170,14 @@ def cache_directory() -> Path | None:
         return Path(numba.config.CACHE_DIR)
     folders = [PACKAGE / "__pycache__" / "numba"]
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    with contextlib.suppress(RuntimeError):  # a user without a home
+    with contextlib.suppress(RuntimeError):  # the user may have no home directory
         # A relative path must be ignored (XDG base directory specification).
         folders.append((configured if configured.is_absolute() else Path.home() / ".cache") / "euphoria_env")
     return next((folder for folder in folders if _is_usable(folder)), None)
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether this user can write to a folder, which is made if it is missing, and nobody else can."""
+    """Returns whether this user can write to a folder, which is made if it is missing, and nobody else can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

@@ -1,4 +1,4 @@
-"""Chance: loaded outcomes from the tape first (`engine.tape`), then a small generator in the row.
+"""Chance: takes the next loaded outcome from the tape (`engine.tape`); if there is none, asks the generator in the row.
 
 The generator is a multiply-with-carry of 64 bits (multiplier 698769069, Marsaglia's KISS99), kept in two integers so that it
 runs the same in numba and in plain Python. The caller logs the outcome as an event.
@@ -38,7 +38,7 @@ def seed_rng(rng, a, b, c):
 
 @jit
 def random_bits(rng):
-    """32 random bits."""
+    """Returns 32 random bits."""
     t = _MULTIPLIER * rng[0] + rng[1]
     rng[0] = t & _LOW
     rng[1] = t >> 32
@@ -47,7 +47,7 @@ def random_bits(rng):
 
 @jit
 def random_below(rng, n):
-    """A random integer from 0 to n - 1."""
+    """Returns a random integer from 0 to n - 1."""
     return (random_bits(rng) * n) >> 32
 
 
@@ -97,7 +97,7 @@ def draw_dilemma(g, tape):
 
 @jit
 def draw_artifact(g, tape):
-    """Draws a card from the deck, which is made of the discards when it is empty (R5.7); its type, or -1 if there is none."""
+    """Draws a card; the discards form a new deck if it is empty (R5.7). Returns the type of the card, or -1 if there is none."""
     deck = g["deck"]
     n = 0
     for k in range(len(deck)):
@@ -121,7 +121,7 @@ def draw_artifact(g, tape):
 
 @jit
 def nth_card(counts, n):
-    """The type of the n-th card of a pile kept as counts."""
+    """Returns the type of the n-th card of a pile kept as counts."""
     kind = 0
     while n >= counts[kind]:
         n -= counts[kind]
@@ -131,7 +131,7 @@ def nth_card(counts, n):
 
 @jit
 def draw_card(g, tape, places, kind):
-    """Draws a recruit or a tile from its deck; -1 if there is none.
+    """Draws a recruit or a tile from its deck, and returns its number; -1 if the deck is empty.
 
     A loaded card that is out of the game changes places with the first one of the deck.
     """

@@ -22,7 +22,7 @@ _PLENTY = 99
 
 @jit
 def cost_of(g, p, space, bumping):
-    """Returns the units that a space costs: units a, set a, units b, set b. `bumping`: another player's worker (Matthew)."""
+    """Returns the cost of a space: units a, set a, units b, set b. `bumping`: another player's worker is bumped (Matthew)."""
     if board.FIRST_MARKET <= space < board.FIRST_MARKET + board.NUM_MARKETS:
         row = TILE_COST[int(g["tile"][space - board.FIRST_MARKET])]
     else:
@@ -49,7 +49,7 @@ def cost_of(g, p, space, bumping):
 
 @jit
 def markers_due(g, p, space):
-    """Returns the morale and the knowledge that a space costs beside its units (Brian in Icarus, Kaden at a tunnel end)."""
+    """Returns the morale and the knowledge that a space costs besides its units (Brian in Icarus, Kaden at a tunnel end)."""
     morale = 1 if (board.ICARUS_SET >> space) & 1 and has_ability(g, p, BRIAN) else 0
     end = space - board.FIRST_TUNNEL_END
     knowledge = 2 if 0 <= end < len(board.TUNNELS) and not member(g, p, end) else 0
@@ -58,7 +58,7 @@ def markers_due(g, p, space):
 
 @jit
 def log_payment(g, tape, p, space):
-    """Logs that a space is paid for, and the recruits without which this payment would not be possible."""
+    """Logs the payment for a space, and the recruits without whom it would not be possible."""
     if not tape[TAPE_NEXT]:
         return
     chosen = 0
@@ -92,7 +92,7 @@ def log_payment(g, tape, p, space):
 
 @jit
 def units_of_set(g, p, verb, items, first):
-    """The number of units of a set of items, from `first` on, that a player can still put into the series under way."""
+    """Returns the number of units of a set of items, from `first` on, that a player can still put into the series under way."""
     n = 0
     items = items >> first << first
     while items:
@@ -103,7 +103,7 @@ def units_of_set(g, p, verb, items, first):
 
 @jit
 def units_of_item(g, p, verb, item):
-    """The number of units of one item that a player can still put into the series under way."""
+    """Returns the number of units of one item that a player can still put into the series under way."""
     if verb == Verb.GAIN or verb == Verb.MINE:
         return _PLENTY
     if item < board.FIRST_ARTIFACT:
@@ -115,7 +115,7 @@ def units_of_item(g, p, verb, item):
 
 @jit
 def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
-    """Whether the series under way, units_a of set_a and units_b of set_b, can be completed with items from `first` on."""
+    """Returns whether the series under way, units_a of set_a and units_b of set_b, can be completed from item `first` on."""
     own_a = own_b = both = 0
     for item in range(len(board.ITEMS)):
         n = int(g["chosen"][item])
@@ -136,16 +136,16 @@ def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
 
 @jit
 def fill_both(units_a, units_b, own_a, own_b, both):
-    """Whether two groups of units can be filled with items of their own and items that serve both.
+    """Returns whether two groups of units can be filled with items of their own and items that serve both.
 
-    By Hall's theorem it is enough that there are enough items for each group and for both together.
+    By Hall's theorem this is so if there are enough items for each group and enough for both together.
     """
     return min(units_a, own_a) + min(units_b, own_b) + both >= units_a + units_b
 
 
 @jit
 def holdings(g, p):
-    """The items of which a player can pay at least one, as a set."""
+    """Returns the items of which a player can pay at least one, as a set."""
     items = 0
     for item in range(len(board.GOODS)):
         if g["goods"][p, item]:
@@ -159,15 +159,15 @@ def holdings(g, p):
 
 @jit
 def asks_artifacts(space):
-    """Whether a space costs 3 artifacts or a pair (R10.1, R11.1)."""
+    """Returns whether a space costs 3 artifacts or a pair (R10.1, R11.1)."""
     return board.FIRST_ARTIFACT_MARKET <= space <= board.WIND_SALON
 
 
 @jit
 def payable(g, p, space, bumping, extra_morale, held):
-    """Whether a player has a way to pay for a space (R4.1).
+    """Returns whether a player has a way to pay for a space (R4.1).
 
-    `extra_morale` is due for a further worker (R17.4); `held` are the player's `holdings`.
+    `extra_morale` is what a further worker costs (R17.4); `held` is the result of `holdings`.
     """
     morale, knowledge = markers_due(g, p, space)
     if not has_room(g, p, morale + extra_morale, knowledge):

@@ -1,4 +1,4 @@
-"""Deals again what one player cannot know: a random deal of all that agree with what that player sees (R19)."""
+"""Determinization: deals what one player cannot know again at random, in agreement with all that this player sees (R19)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from euphoria_env.engine.legal_moves import find_legal
 from euphoria_env.engine.move_set import count_legal
 from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, ROWS, SETUP, Operation
 
-_FREE = 30  # place of a card that was taken out of a hand to be dealt again
+_FREE = 30  # the place of a card that was taken from a player or site and will be dealt again
 _TRIES = 100_000
 
 
@@ -32,7 +32,8 @@ def deal_hidden_row(g, player, seed):
     seed_rng(g["rng"], seed, 1, player)
     deal_recruits(g, player)
     deal_hidden_tiles(g, player)
-    # Another player who is asked has a choice, and one who placed a worker can pay for it: the new cards must allow that.
+    # The observer knows that another player who is asked has a choice, and that one who is about to pay can pay. The new cards
+    # must agree with that.
     asks_other = g["ask"] != Decision.NOTHING and g["ask"] != Decision.OPEN and g["player"] != player
     payer = placing_player(g)
     if payer == player or (payer >= 0 and not can_pay(g, payer)):
@@ -47,7 +48,7 @@ def deal_hidden_row(g, player, seed):
         if deal_cards(g, player) and (payer < 0 or can_pay(g, payer)) and (not asks_other or has_choice(g)):
             find_legal(g)
             return
-    # No other cards were found that agree with what the player sees: the real ones stay.
+    # No deal was found that agrees with what the player sees, so the real cards stay.
     g["artifacts"][:] = hands
     g["deck"][:] = deck
     g["dilemma"][:] = dilemmas
@@ -57,7 +58,7 @@ def deal_hidden_row(g, player, seed):
 
 @jit
 def placing_player(g):
-    """The player who placed a worker and has not yet paid for its space, or -1."""
+    """Returns the player who placed a worker and has not yet paid for its space, or -1."""
     for k in range(int(g["depth"])):
         if g["stack"][k, 0] == Operation.PAY:
             return int(g["stack"][k, 1])
@@ -66,20 +67,20 @@ def placing_player(g):
 
 @jit
 def can_pay(g, p):
-    """Whether player p can pay now for the space where their worker stands (R4.3)."""
+    """Returns whether player p can pay now for the space where their worker stands (R4.3)."""
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     return payable(g, p, int(g["space"]), bumped_other, int(g["due_morale"]), holdings(g, p))
 
 
 @jit
 def has_choice(g):
-    """Whether what is asked has at least two answers."""
+    """Returns whether the decision that is asked has at least two legal moves."""
     return find_legal(g) < 0 and count_legal(g["legal"]) > 0
 
 
 @jit
 def deal_cards(g, player):
-    """Deals the other players' artifacts and dilemmas; False if the terms of the decision asked do not fit."""
+    """Deals the other players' artifacts and dilemmas; returns False if the decision that is asked is impossible with them."""
     deal_dilemmas(g, player)
     deck = g["deck"]
     n = 0
@@ -106,7 +107,7 @@ def deal_cards(g, player):
 
 @jit
 def shown_cards(g, p, kind):
-    """Returns how many cards of a type a player must hold: those that they pay, discard or offer, or were asked for."""
+    """Returns how many cards of a type a player surely holds: those that they pay, discard or offer, or that are asked for."""
     item = FIRST_ARTIFACT + kind
     asked = int(g["ask"])
     if asked == Decision.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
@@ -120,7 +121,7 @@ def shown_cards(g, p, kind):
 
 @jit
 def choose_future(g, player):
-    """Chooses the two cards between which Bradley's owner decides, if another player does; False if they are equal."""
+    """Chooses the two cards of which Bradley's owner, if not the observer, must discard one; returns False if they are equal."""
     p = int(g["player"])
     if g["ask"] != Decision.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
@@ -149,7 +150,7 @@ def deal_dilemmas(g, player):
 
 @jit
 def unknown_cards(places, player):
-    """The cards whose place a player does not know, as a set."""
+    """Returns the cards whose place a player does not know, as a set."""
     cards = 0
     for card in range(len(places)):
         place = int(places[card])
@@ -230,7 +231,7 @@ def deal_recruits(g, player):
 
 @jit
 def deal_one(g, places, place, cards):
-    """Deals a random one of a set of cards to a place; a card that was taken out of a hand gets the place that it leaves."""
+    """Deals a random one of a set of cards to a place; a card marked `_FREE` gets the place that the dealt card leaves."""
     card = random_member(g["rng"], cards)
     if places[card] != _FREE:
         free = 0
@@ -249,8 +250,8 @@ def deal_hidden_tiles(g, player):
         deal_drafted_tiles(g, player)
         return
     own = site_of_own_tile(g, player)
-    move_own_tile(g, own, 0)
-    # Nobody else knows who put which tile in the game: the marks are dealt apart from the tiles.
+    keep_own_tile(g, own, 0)
+    # Only its owner knows which tile a player put in the game, so the marks of the owners are dealt independently of the tiles.
     marks = places[g["tile"]]
     forget_marks(marks, IN_BY + player)
     for k in range(NUM_MARKETS):
@@ -272,13 +273,13 @@ def deal_hidden_tiles(g, player):
             marks[k], marks[other] = marks[other], marks[k]
         places[int(g["tile"][k])] = marks[k]
     own = site_of_own_tile(g, player)
-    if own >= 0:  # nobody knows on which site it is
-        move_own_tile(g, own, random_below(g["rng"], NUM_MARKETS - int(g["built"].sum())))
+    if own >= 0:  # not even its owner knows on which site it lies
+        keep_own_tile(g, own, random_below(g["rng"], NUM_MARKETS - int(g["built"].sum())))
 
 
 @jit
 def site_of_own_tile(g, player):
-    """The site with the tile that the observer put in the game; -1 if there is none, or it is built."""
+    """Returns the site with the tile that the observer put in the game; -1 if there is none, or it is built."""
     for k in range(NUM_MARKETS):
         if not g["built"][k] and g["tile_place"][int(g["tile"][k])] == IN_BY + player:
             return k
@@ -286,7 +287,7 @@ def site_of_own_tile(g, player):
 
 
 @jit
-def move_own_tile(g, own, n):
+def keep_own_tile(g, own, n):
     """Swaps the tile of site `own`, if there is one, with that of the n-th site that is not built."""
     if own < 0:
         return

@@ -18,7 +18,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def can_resolve(g, p):
-    """Whether a player may resolve their dilemma now."""
+    """Returns whether a player may resolve their dilemma now."""
     return g["resolved"][p] == 0 and (g["hand_size"][p] >= 2 or g["artifacts"][p, int(g["dilemma"][p])] >= 1)
 
 
@@ -44,7 +44,7 @@ def dilemma_way_chosen(g, p):
 
 @jit
 def dilemma_paid(g, tape, p, resolution):
-    """Takes the payment; then the star, or the recruits to choose from."""
+    """Takes the payment, then places the star or draws the recruits to choose from."""
     log_cause(tape, EventKind.DILEMMA, p, g["dilemma"][p], resolution)
     take_chosen(g, tape, p)
     g["resolved"][p] = resolution

@@ -1,4 +1,4 @@
-"""Applies the steps of a card or a space to a player (the vocabulary of `cards.vocabulary`)."""
+"""Applies the effects of a card or a space to a player (`cards.vocabulary`)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def apply_effect(g, tape, effect, p, a, b):
 
 @jit
 def apply_special_effect(g, tape, effect, p):
-    """Carries out an effect on workers, on other players, or one that a single card has."""
+    """Carries out an effect on workers or on other players, or an effect that only one card has."""
     if effect == Effect.ICARITE_BONUS:
         icarite_bonus(g, tape, p)
     elif effect == Effect.NEW_WORKER:
@@ -108,7 +108,7 @@ def icarite_bonus(g, tape, p):
 
 @jit
 def new_worker(g, tape, p):
-    """Makes a worker due, unless the player has 4 or the Laboratory forbids it (R6.3, R12.6)."""
+    """Notes that a worker is gained later (R4.8), unless the player has 4 or the Laboratory forbids it (R6.3, R12.6)."""
     owned = int(g["owned"][p])
     g["new_worker"] = owned < board.MAX_WORKERS
     if g["new_worker"] and owned >= 2 and has_penalty(g, p, LABORATORY):
@@ -118,7 +118,7 @@ def new_worker(g, tape, p):
 
 @jit
 def sacrifice_placed(g, tape, p):
-    """Returns the worker that was placed to the supply (Chase, R13.4)."""
+    """Puts the placed worker back into the supply (Chase, R13.4)."""
     space = int(g["space"])
     log_event(tape, EventKind.SACRIFICED, p, space, g["face"][space])
     g["occupant"][space] = -1
@@ -144,7 +144,7 @@ def opponents_bliss(g, tape, p):
 
 @jit
 def builder(g, tape, p):
-    """Ray: gains 2 morale if his owner helped to build, otherwise loses 2 knowledge."""
+    """Gives Ray's owner 2 morale if they helped to build; otherwise takes 2 knowledge from them."""
     if (int(g["helped"]) >> p) & 1:
         gain_morale(g, tape, p, 2)
     else:
@@ -153,7 +153,7 @@ def builder(g, tape, p):
 
 @jit
 def gain_chosen(g, tape, p):
-    """Gives what was chosen in a series of gains; chosen knowledge is lost."""
+    """Gives what was chosen in a series of gains; knowledge that was chosen is lost, not gained."""
     for item in range(len(board.GOODS)):
         if g["chosen"][item]:
             gain_goods(g, tape, p, item, int(g["chosen"][item]))
@@ -190,7 +190,7 @@ def commodity_area(g, tape, p):
 
 @jit
 def others_there(g, tape, p):
-    """Josiah: every other player with a worker in the commodity area gains 1 knowledge."""
+    """Gives every other player with a worker in the commodity area 1 knowledge (Josiah)."""
     area = int(g["space"])
     for q in range(int(g["num_players"])):
         n = 0
@@ -202,7 +202,7 @@ def others_there(g, tape, p):
 
 @jit
 def bliss_paid(g, tape, p):
-    """Takes the bliss of Amanda, or with Brian food in its place."""
+    """Takes the bliss that Amanda costs, or the food that Brian's owner chose to pay instead."""
     if g["chosen"][board.FOOD]:
         log_event(tape, EventKind.WAY, p, BRIAN, -1)
     for item in range(len(board.GOODS)):
@@ -213,5 +213,5 @@ def bliss_paid(g, tape, p):
 
 @jit
 def face_set(g):
-    """Keeps the face that the next roll gives to one worker."""
+    """Stores the chosen face, which one worker of the next roll will show."""
     g["set_face"] = int(g["answer"]) - SET + 1

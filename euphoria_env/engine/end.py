@@ -13,7 +13,7 @@ from euphoria_env.engine.state import OVER, TRUNCATED, stars_missing
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import NAMES, EventKind
 
-_UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # of each comparison in the score, the weightiest first
+_UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # the weight of each comparison in the score, in order
 _BY_ROLL, _BY_LOT = len(_UNITS), len(_UNITS) + 1
 assert len(NAMES["tie-break"]) == _BY_LOT + 1
 
@@ -44,7 +44,7 @@ def rank_by_score(g):
 
 @jit
 def clear_end(g, status):
-    """Ends the game with this status; nothing is pending any more."""
+    """Ends the game with this status, and clears all that is pending."""
     g["status"] = status
     g["depth"] = 0
     g["stack"][:] = 0

@@ -22,24 +22,24 @@ _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_w
 
 
 def array(dtype: np.dtype | type, ndim: int = 1, read_only: bool = False) -> Any:
-    """The type of a C-contiguous array in the arguments of an entry point; `read_only` ones may be writable too."""
+    """Returns the type of a C-contiguous array in the arguments of an entry point; `read_only` ones may be writable too."""
     kind = numba.from_dtype(np.dtype(dtype))
     return types.Array(kind, ndim, "C", readonly=read_only, aligned=not isinstance(kind, types.Record))
 
 
 def _kinds_of(text: str) -> list[Any]:
-    """The types that a text like "int64 float32[:,:]" names; arrays are C-contiguous."""
+    """Returns the types that a text like "int64 float32[:,:]" names; arrays are C-contiguous."""
     named = [word.partition("[") for word in text.split()]
     return [array(name, axes.count(":")) if axes else getattr(types, name) for name, _, axes in named]
 
 
 def _accepted(kind: Any) -> list[Any]:
-    """The types that are accepted for a declared one: for a read-only array also a writable one."""
+    """Returns the types that are accepted for a declared one: for a read-only array also a writable one."""
     return [kind, kind.copy(readonly=False)] if isinstance(kind, types.Array) and not kind.mutable else [kind]
 
 
 def _widened(kind: Any) -> Any:
-    """int64 for every integer and every member of an IntEnum, so that a function is compiled once and not for each of them."""
+    """int64 for every integer and every member of an IntEnum, so that a function is not compiled for each of these types."""
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
 
@@ -48,7 +48,7 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
     """A function that becomes machine code inside a library; called from Python it runs as Python."""
 
     def get_call_template(self, args: Any, kws: dict[str, Any]) -> Any:
-        """Compiles the function for a caller of compiled code; see numba."""
+        """Compiles the function for a compiled caller; overrides numba's method."""
         named = {name: _widened(kind) for name, kind in kws.items()}
         signature, kinds = self._compiler.fold_argument_types(tuple(_widened(kind) for kind in args), named)
         self.compile(kinds)
@@ -56,7 +56,7 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         return make_concrete_template(name, key=name, signatures=self.nopython_signatures), signature, kinds, {}
 
     def compile(self, signature: Any) -> Any:
-        """Compiles the function to LLVM's code, and no further, for arguments of these types; see numba."""
+        """Compiles the function for arguments of these types to LLVM code, not to machine code; overrides numba's method."""
         kinds = tuple(sigutils.normalize_signature(signature)[0])
         with global_compiler_lock:
             if kinds not in self.overloads:
@@ -73,7 +73,7 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         for linked in dict.fromkeys(code._linking_libraries):
             code._final_module.link_in(linked._get_module_for_linking(), preserve=True)
         library.add_function(result.fndesc, code._final_module)
-        key = object()  # where numba has the function to call from Python
+        key = object()  # a placeholder: numba keeps here the function that Python calls
         context.insert_user_function(key, result.fndesc, [])
         return SimpleNamespace(signature=result.signature, fndesc=result.fndesc, entry_point=key, objectmode=False)
 
@@ -82,23 +82,23 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
 
 
 class _Entry(_Part):
-    """A function that Python calls, with arguments of these types alone; its library is loaded, or made, at the first call."""
+    """A function that Python calls, only with arguments of these types; the first call loads or compiles its library."""
 
     def __init__(self, function: Callable[..., Any], kinds: tuple[Any, ...], apart: bool) -> None:
         super().__init__(function, targetoptions=_OPTIONS)
         self.kinds, self.apart, self.is_installed = kinds, apart, False
 
     def install(self, machine_code: Any) -> None:
-        """Makes calls run a function of the library."""
+        """Makes calls from Python run this machine code."""
         self._machine_code = machine_code  # numba only borrows it
         for kinds in product(*map(_accepted, self.kinds)):
             self._insert([kind._code for kind in kinds], machine_code)
-        self._can_compile, self.is_installed = False, True  # so that other types are refused
+        self._can_compile, self.is_installed = False, True  # numba then refuses other types
 
     __call__ = CPUDispatcher.__call__
 
     def _compile_for_args(self, *arguments: Any, **_: Any) -> Any:
-        """Loads the library at the first call, and returns what is to be called now; see numba."""
+        """Loads the library and returns the function to call; overrides numba's method for types without machine code."""
         library.load(self)
         return self
 
@@ -113,7 +113,7 @@ def entry(*kinds: Any, apart: bool = False) -> Callable[[Callable[..., Any]], Ca
 
     Args:
         kinds: the types of the arguments, in order: numba's, or texts that name some, like "int64 float32[:,:] bool_[:]".
-        apart: whether it gets its own copy of what it calls, into which more is inlined: faster, but seconds more to compile.
+        apart: whether it gets its own copies of the functions it calls. More is inlined then: it is faster, but compiles longer.
 
     Calls raise a TypeError for arguments of other types; integers and floats are converted.
     """
@@ -138,5 +138,5 @@ class _Native(_Intrinsic):  # type: ignore[misc]
 
 
 def native(generate: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Replaces a Python function in compiled code by instructions of LLVM's; `generate` is as for `numba.extending.intrinsic`."""
+    """Replaces a Python function in compiled code by LLVM instructions; `generate` is as for `numba.extending.intrinsic`."""
     return lambda function: function if numba.config.DISABLE_JIT else _Native(generate, function)

@@ -1,4 +1,4 @@
-"""Decisions: which moves are legal when a decision is asked, and what its answer does first (R18)."""
+"""Finds the legal moves of the decision that is asked, and takes its answer (R18)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 from euphoria_env.event_kinds import EventKind
 
-# First action of each verb of a series, as if it counted all items.
+# For each verb of a series, the action id of item 0; `DISCARD` has no ids for the items before the artifacts.
 _SERIES = {
     Verb.PAY: actions.PAY,
     Verb.GAIN: actions.GAIN,
@@ -68,7 +68,7 @@ def find_legal(g):
 
 @jit
 def allow_listed(g, words, p, asked):
-    """Allows the faces, places, workers, cards or spaces of a track that can be chosen."""
+    """Allows the choices of decisions that offer faces, star places, workers, cards or steps of a track."""
     if asked == Decision.SET_FACE:
         for f in range(6):
             allow(words, actions.SET + f)
@@ -141,7 +141,7 @@ def allow_take(g, words, p):
         same += g["taken"][k] == first
     if n and on_board(g, p, first) > same:
         allow(words, actions.TAKE + first)
-    left = int(g["owned"][p])  # on the board, at most
+    left = int(g["owned"][p])  # the workers on the board that may still be found
     for f in range(6):
         left -= int(g["available"][p, f])
     for worker in range(first + (n > 0), actions.NUM_BOARD_WORKERS):

@@ -25,10 +25,10 @@ from numba.core.registry import cpu_target
 from euphoria_env.engine import cache_files
 from euphoria_env.engine.cache_files import cache_directory
 
-SHIPPED = cache_files.PACKAGE / "compiled"  # in wheels
+SHIPPED = cache_files.PACKAGE / "compiled"  # wheels carry this folder
 PACKAGES = ("euphoria_env", "euphoria_agents")
 SECONDS_BETWEEN_LINES = 5
-LIBRARIES_KEPT = 8  # of each package, in the cache: those of the latest sources
+LIBRARIES_KEPT = 8  # in the cache for each package; the oldest are deleted
 
 
 class Code(NamedTuple):
@@ -50,7 +50,7 @@ def register(entry: Any) -> Any:
 
 
 def load(entry: Any) -> None:
-    """Makes an entry point callable: finds the library that it belongs to, or makes it."""
+    """Makes an entry point callable: loads its library, or compiles it if none was kept."""
     with global_compiler_lock:
         if entry.is_installed:  # by another thread
             return
@@ -63,13 +63,13 @@ def load(entry: Any) -> None:
 
 
 def ready(library: str) -> None:
-    """Loads the library of a package, and makes it if it is not there."""
+    """Loads the library of a package, or compiles it if none was kept."""
     with global_compiler_lock:
         _symbols(library)
 
 
 def times_compiled() -> int:
-    """The number of libraries compiled in this process because they were not kept."""
+    """Returns the number of libraries compiled in this process because they were not kept."""
     return len(_built)
 
 
@@ -86,8 +86,8 @@ def _full_name(function: Callable[..., Any]) -> str:
 
 @cache
 def _symbols(library: str) -> dict[str, list[str]]:
-    """Loads a library, or makes it if none was kept; returns the symbols of code and environment of each entry point."""
-    cpu_target.target_context.refresh()  # makes known to LLVM what compiled code calls
+    """Loads or compiles a library; returns the symbols of the code and the environment of each entry point."""
+    cpu_target.target_context.refresh()  # registers with LLVM the functions that compiled code calls
     symbols, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
     engine = cpu_target.target_context.codegen()._engine._ee
     engine.add_object_file(llvm.ObjectFileRef.from_data(machine_code))
@@ -96,7 +96,7 @@ def _symbols(library: str) -> dict[str, list[str]]:
 
 
 def _shipped(library: str) -> bytes | None:
-    """The library that the wheel carries; if it is for other sources or another processor, prints that and returns None."""
+    """Returns the library in the wheel; if it is for other sources or another processor, prints that and returns None."""
     if library not in PACKAGES or not SHIPPED.is_dir():
         return None
     processor = shipped_processor()
@@ -122,7 +122,7 @@ def _from_cache(library: str) -> bytes:
 
 
 def _find(library: str, folder: Path) -> bytes | None:
-    """A library that was kept, or None; the key of its text, which is quick to find, leads to the key of its code."""
+    """Returns a library that was kept, or None. The hash of the text, which is quick to compute, leads to that of the code."""
     quick = folder / f"{library}-{cache_files.text_key(library)}.key"
     key = cache_files.read(quick)
     if key is None:
@@ -136,7 +136,7 @@ def _path(library: str, folder: Path, key: str, processor: str | None = None) ->
 
 
 def shipped_processor() -> str | None:
-    """The processor whose code is in wheels, as `cache_files.this_processor` names it; None if its code cannot run here."""
+    """Returns the processor of the code in wheels, named as by `cache_files.this_processor`; None if it cannot run here."""
     triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
     if not triple.startswith("x86_64"):
         return repr((triple, "generic", ""))
@@ -160,12 +160,12 @@ def _make(library: str, folder: Path) -> bytes:
                 for old in files[:-LIBRARIES_KEPT]:
                     old.unlink(missing_ok=True)
             if library == "euphoria_env" and "euphoria_agents" in sys.modules and not SHIPPED.is_dir():
-                _make("euphoria_agents", folder)  # by this process, which need not compile the engine again for it
+                _make("euphoria_agents", folder)  # this process need not compile the engine again for it
     return found
 
 
 def build(library: str) -> bytes:
-    """Compiles the library of a package: a line of JSON, the symbols of each entry point by name, then machine code."""
+    """Compiles the library of a package. Returns a line of JSON (the symbols of each entry point by name), then machine code."""
     for file in _files_with_entries(library):
         if library != "__main__":
             root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
@@ -203,7 +203,7 @@ def _machine_code(library: str, groups: list[list[Any]]) -> bytes:
 
 
 def _linked(group: list[Any]) -> Any:
-    """Entry points with all that they call, as a module of LLVM's from which only the calls from Python can be seen."""
+    """Returns an LLVM module of entry points and all that they call; it exports only the functions that Python calls."""
     module = cpu_target.target_context.codegen().create_library("linked")._final_module
     for symbol in _closure(group):
         module.link_in(llvm.parse_bitcode(_functions[symbol].bitcode))
@@ -212,7 +212,7 @@ def _linked(group: list[Any]) -> Any:
 
 
 def _closure(group: Iterable[Any]) -> set[str]:
-    """The symbols of entry points and of all the functions that they call."""
+    """Returns the symbols of entry points and of all the functions that they call."""
     left = [fndesc.llvm_func_name for fndesc in group]
     found = set(left)
     while left:
@@ -223,7 +223,7 @@ def _closure(group: Iterable[Any]) -> set[str]:
 
 
 def add_function(fndesc: Any, module: Any) -> None:
-    """Adds a function, compiled to a module of LLVM's."""
+    """Adds a function that was compiled to an LLVM module."""
     _hide(module, {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name})
     calls = [function.name for function in module.functions if function.is_declaration and function.name.startswith("_ZN")]
     _functions[fndesc.llvm_func_name] = Code(module.as_bitcode(), calls)
@@ -231,26 +231,26 @@ def add_function(fndesc: Any, module: Any) -> None:
 
 
 def _hide(module: Any, exported: set[str]) -> None:
-    """Makes functions internal to a module: LLVM may inline and drop them, and other modules may have some of the same name."""
+    """Makes all functions that are not exported internal: LLVM may inline and drop them, and their names may recur elsewhere."""
     for function in module.functions:
         if not function.is_declaration and function.name not in exported:
             function.linkage = "internal"
 
 
 class _Progress:
-    """Lines on stderr, one every few seconds, while a library is compiled."""
+    """Prints a line to stderr every few seconds while a library is compiled."""
 
     library, begun = "", 0.0
-    _told = math.inf  # nothing is told before a library is begun
+    _last_line = math.inf  # no line is printed before a library is begun
 
     def step(self) -> None:
-        """Tells how far it is, if nothing was told for a while."""
-        if time.perf_counter() - self._told > SECONDS_BETWEEN_LINES:
+        """Prints how many functions are compiled, unless a line was printed a short time ago."""
+        if time.perf_counter() - self._last_line > SECONDS_BETWEEN_LINES:
             self.tell(f"{len(_functions)} functions")
 
     def tell(self, text: str) -> None:
-        self._told = time.perf_counter()
-        print(f"compiling {self.library}: {text} ({self._told - self.begun:.0f} s)", file=sys.stderr, flush=True)
+        self._last_line = time.perf_counter()
+        print(f"compiling {self.library}: {text} ({self._last_line - self.begun:.0f} s)", file=sys.stderr, flush=True)
 
 
 progress = _Progress()

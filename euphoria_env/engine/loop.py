@@ -44,7 +44,7 @@ _FIRST_OPERATION = len(Effect)
 
 @jit
 def carry_out(g, tape, op, p, a, b):
-    """Carries out one operation; the most frequent ones stand first."""
+    """Carries out one operation; the most frequent ones are tested first."""
     if op < _FIRST_OPERATION:
         apply_effect(g, tape, op, p, a, b)
     elif op == Operation.LIMITS:
@@ -162,7 +162,7 @@ def advance(g, tape):
                     log_event(tape, EventKind.ASKED, g["player"], -1, -1)
                 return
             answer(g, tape, only)
-        elif g["depth"] == 0:  # only after a trade: the turn is opened again
+        elif g["depth"] == 0:  # this happens only after a trade: the turn player is asked again
             open_turn(g)
         else:
             depth = int(g["depth"]) - 1
@@ -171,7 +171,7 @@ def advance(g, tape):
             op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
             entry_[:] = 0
             carry_out(g, tape, op, p, a, b)
-    # After the end nobody has a move and nothing is pending; `player` is the last who had a choice.
+    # After the end nobody has a legal move and nothing is pending; `player` keeps the last player who had a choice.
     clear_pending(g)
     g["player"] = decider
     g["legal"][:] = 0
@@ -188,7 +188,7 @@ def new_game(games, i, a, b, c, tape):
 
 @entry(ROWS, "int64", TAPE)
 def resume(games, i, tape):
-    """Finds the legal moves of game i, whose row was filled from outside; opens a turn if nothing is asked."""
+    """Finds the legal moves of game i, whose row was filled from outside; opens a turn if no decision is asked."""
     g, tape = games[i], pointer_to(tape, 0)
     if g["ask"] == Decision.NOTHING:
         advance(g, tape)
@@ -209,7 +209,7 @@ def step(games, i, action, tape):
 
 @entry(ROWS, "int64 int64 int64[:]", TAPE)
 def random_play(games, i, decisions, rng, tape):
-    """Plays random moves in game i, up to so many decisions, with the generator `rng` (int64[2]); returns how many it played."""
+    """Plays up to `decisions` random moves in game i with the generator `rng` (int64[2]); returns how many it played."""
     g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)
     for n in range(decisions):
         moves = count_legal(g["legal"])

@@ -1,4 +1,4 @@
-"""Gains and losses: knowledge and morale (R5.1), the two recruits that act with every step (R13.10), and goods (R1.2)."""
+"""Gains and losses: knowledge and morale (R5.1), the two recruits that react to every step (R13.10), and goods (R1.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def move_marker(tape, kind, track, player, n):
-    """Moves a marker n steps, to the end of its track at most; returns the steps it really moved."""
+    """Moves a marker up to n steps, as far as its track goes; returns the number of steps that it moved."""
     old = int(track[player])
     new = min(max(old + n, 1), TRACK_END)
     steps = abs(new - old)
@@ -60,7 +60,7 @@ def lose_knowledge(g, tape, p, n):
 
 @jit
 def curtis_acts(g, tape, p, steps):
-    """Curtis: each step of morale down also loses 1 knowledge."""
+    """Makes Curtis's owner lose 1 knowledge for each step of morale lost."""
     if steps and has_ability(g, p, CURTIS) and g["knowledge"][p] > 1:
         log_event(tape, EventKind.REACTION, p, CURTIS, -1)
         lose_knowledge(g, tape, p, steps)
@@ -68,7 +68,7 @@ def curtis_acts(g, tape, p, steps):
 
 @jit
 def nick_acts(g, tape, p, steps):
-    """Nick: each step of knowledge up also gains 1 morale."""
+    """Gives Nick's owner 1 morale for each step of knowledge gained."""
     if steps and has_ability(g, p, NICK) and g["morale"][p] < TRACK_END:
         log_event(tape, EventKind.REACTION, p, NICK, -1)
         gain_morale(g, tape, p, steps)
@@ -82,7 +82,7 @@ def gain_goods(g, tape, p, item, n):
 
 @jit
 def add_goods(g, tape, kind, p, item, n):
-    """Gains n of a commodity or resource, or receives it; more than a player can have is not gained (R1.2)."""
+    """Adds n of a commodity or resource, gained or received, up to the most that a player can have (R1.2)."""
     old = int(g["goods"][p, item])
     new = min(old + n, MOST_GOODS)
     g["goods"][p, item] = new
@@ -91,12 +91,12 @@ def add_goods(g, tape, kind, p, item, n):
 
 @jit
 def take_goods(g, tape, kind, p, item, n):
-    """Pays n of a commodity or resource, loses it or hands it over."""
+    """Takes n of a commodity or resource, which the player pays, loses or hands over."""
     g["goods"][p, item] -= n
     log_event(tape, kind, p, item, n)
 
 
 @jit
 def has_room(g, p, morale, knowledge):
-    """Whether a player can pay this much morale and knowledge in full."""
+    """Returns whether a player can pay this much morale and knowledge in full."""
     return g["morale"][p] - morale >= 1 - (morale == 0) and g["knowledge"][p] + knowledge <= TRACK_END

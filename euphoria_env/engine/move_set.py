@@ -1,4 +1,4 @@
-"""The legal moves of a decision, as a set of bits: a word of it for each face, in which `place f SPACE` is bit SPACE."""
+"""The legal moves of a decision as a bit set: first a word for each face f, in which bit SPACE stands for `place f SPACE`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def allow(words, action):
 
 @jit
 def is_legal(words, action):
-    """Whether an integer is the id of a legal action."""
+    """Returns whether an integer is the id of a legal action."""
     return 0 <= action < NUM_ACTIONS and (words[action // WORD_BITS] >> (action % WORD_BITS)) & 1 != 0
 
 
 @jit
 def only_legal(words):
-    """The only legal action, or -1 if there are several."""
+    """Returns the only legal action, or -1 if there are several."""
     found = -1
     for w in range(LEGAL_WORDS):
         word = words[w]
@@ -58,7 +58,7 @@ def list_moves(words, moves):
 
 @jit
 def count_legal(words):
-    """The number of legal actions."""
+    """Returns the number of legal actions."""
     n = 0
     for w in range(LEGAL_WORDS):
         n += count_bits(words[w])
@@ -67,7 +67,7 @@ def count_legal(words):
 
 @jit
 def nth_legal(words, n):
-    """The legal action before which n others are legal; there must be more than n."""
+    """Returns the legal action before which n others are legal; there must be more than n."""
     w = 0
     in_word = count_bits(words[0])
     while n >= in_word:
@@ -93,7 +93,7 @@ def fill_mask(words, mask):
 
 @jit
 def set_mask(words, mask):
-    """The reverse of `fill_mask`, from a bool or int8 array."""
+    """Makes exactly those actions legal that are nonzero in a bool or int8 array: the reverse of `fill_mask`."""
     clear(words)
     for action in range(NUM_ACTIONS):
         if mask[action]:

@@ -23,12 +23,12 @@ from euphoria_env.rules import DIGIT, OPTIONS_SIZE
 
 
 def _starts(fields: dict[str, int]) -> Any:
-    """The starts of fields by name, as a named tuple: constants in compiled code."""
+    """Returns the starts of fields as a named tuple, whose entries are constants in compiled code."""
     return namedtuple("_Starts", fields)(**fields)
 
 
 _AT = _starts({field.name: field.start for field in table() if "." not in field.name})
-# Within the block of a player.
+# The starts of fields within the block of a player.
 _IN_PLAYER = _starts(
     {field.name.removeprefix("player_0."): field.start - PLAYERS_START for field in table() if field.name.startswith("player_0.")}
 )
@@ -43,24 +43,24 @@ def write_digits(out, at, value):
         value //= DIGIT
 
 
-# Players are counted from the observer p on, in the order of play: p is at place 0, the next one at place 1.
+# Relative seats are counted from the observer p on, in the order of play: p has 0, the next player 1.
 
 
 @jit
 def place_of(player, p, n):
-    """The relative seat of a player."""
+    """Returns the relative seat of a player."""
     return player - p if player >= p else player - p + n
 
 
 @jit
 def place_plus_one(player, p, n):
-    """The relative seat of a player plus 1; 0 for nobody (-1)."""
+    """Returns the relative seat of a player plus 1; 0 for nobody (-1)."""
     return place_of(player, p, n) + 1 if player >= 0 else 0
 
 
 @jit
 def player_at(place, p, n):
-    """The player at a relative seat."""
+    """Returns the player at a relative seat."""
     return p + place if p + place < n else p + place - n
 
 
@@ -87,7 +87,7 @@ def fill_player(g, p, out):
     out[_IN_PLAYER.used_geek] = used & 1
     out[_IN_PLAYER.used_gambler] = used >> 1
     starred = int(g["starred"])
-    for k in range(board.MAX_RECRUITS):  # without a branch: a hidden one is written where `present` overwrites it
+    for k in range(board.MAX_RECRUITS):  # there is no branch, for speed: `present` overwrites what a hidden recruit wrote
         card = int(g["recruits"][p, k])
         out[_IN_PLAYER.recruits + card if k < active else _IN_PLAYER.present] = k + 1
         out[_IN_PLAYER.recruit_stars + k] = (starred >> card) & 1 if k < active else 0
@@ -134,7 +134,7 @@ def fill_board(g, p, n, out):
             copy_bytes(out, _AT.areas + 36 * s + 6 * k, g["area"][s, q], 6)
             out[_AT.territories + 6 * s + k] = g["territory"][s, q]
     copy_bytes(out, _AT.occupant_face, g["face"][board.NUM_AREAS :], board.NUM_SPACES - board.NUM_AREAS)
-    # As `place_plus_one`, but in int8, so that the compiler handles many spaces at once.
+    # This computes `place_plus_one` in int8, so that the compiler can vectorize the loop.
     occupant, first, last, before = g["occupant"], np.int8(p), np.int8(1 - p), np.int8(1 - p + n)
     for s in range(board.NUM_SPACES - board.NUM_AREAS):
         player = occupant[board.NUM_AREAS + s]
@@ -154,7 +154,7 @@ def fill_board(g, p, n, out):
 
 @jit
 def fill_decision(g, p, n, out):
-    """Writes what is being decided, and the turn so far."""
+    """Writes the decision that is asked, and what happened in this turn so far."""
     asked = int(g["ask"])
     out[_AT.asked + asked] = 1
     if asked == Decision.NOTHING:
@@ -256,7 +256,7 @@ def write_observation(games, i, player, out):
 
 @jit
 def fill_events(tape, p, n, out):
-    """Writes the last events, as player p of n sees them, into an int8 array (K, EVENT_SIZE), oldest first, zeros before them."""
+    """Writes the last K events as player p of n sees them into int8 (K, EVENT_SIZE), oldest first, zeros before the first one."""
     first, at = int(tape[TAPE_FIRST]), int(tape[TAPE_NEXT])
     room = len(out)
     noted = min(int(tape[TAPE_EVENTS]), room)

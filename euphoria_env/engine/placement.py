@@ -1,4 +1,4 @@
-"""One placement from the bump to the last recruit (R4). `place` pushes the steps in their order; each is an operation."""
+"""One placement from the bump to the recruits that become active (R4). `place` pushes the steps, each an operation, in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def place(g, tape, p, face, space, extra_morale):
-    """Places an available worker and pushes the steps R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
+    """Places an available worker and pushes the steps R4.2 to R4.10; `extra_morale`: the cost of a further worker (R17.4)."""
     g["space"] = space
     g["placed_face"] = face
     g["paid"] = 0
@@ -79,7 +79,7 @@ def log_first_on_site(g, tape, p, market):
 
 @jit
 def bump(g, tape, p, space):
-    """Sends the worker there back to its owner: Amanda, Julia, the roll, then the bumper's other recruits act (R4.2, R5.8)."""
+    """Sends the bumped worker back. Amanda and Julia act before the roll, the bumper's other recruits after it (R4.2, R5.8)."""
     owner = int(g["occupant"][space])
     g["bumped"] = owner
     g["bumped_face"] = g["face"][space]
@@ -97,7 +97,7 @@ def bump(g, tape, p, space):
 
 @jit
 def pay(g, tape, p):
-    """Asks how the cost is paid; without a way the worker stays, and R4.4 and R4.5 do not happen (R4.3)."""
+    """Asks how the cost is paid; if it cannot be paid, the worker stays, and R4.4 and R4.5 do not happen (R4.3)."""
     space = int(g["space"])
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     if not payable(g, p, space, bumped_other, int(g["due_morale"]), holdings(g, p)):
@@ -123,7 +123,7 @@ def pay(g, tape, p):
 
 @jit
 def way_chosen(g, p):
-    """Asks for the artifacts that the chosen way leaves open: 3, none of a pair, Jacko's one."""
+    """Asks which artifacts to pay, if the chosen way leaves that open: 3, or the 1 that Jacko allows, but not a pair."""
     way = int(g["answer"])
     if way == PAY_THREE:
         ask_series(g, p, Verb.PAY, 3, board.ARTIFACT_SET, 0, 0)

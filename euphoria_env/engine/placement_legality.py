@@ -1,4 +1,4 @@
-"""Decides where a worker may be placed (R4.1, R1.6, R8.2, R12)."""
+"""Finds the spaces where a worker may be placed (R4.1, R1.6, R8.2, R12)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from euphoria_env.engine.state import enabled_recruits, has_ability, has_penalty
 
 
 def _price_classes() -> list[tuple[int, int]]:
-    """Returns a space and all spaces that have the same price for everybody, for each price."""
+    """Returns, for each price class, one space and the set of all spaces that have the same price for everybody."""
     by_price: dict[object, list[str]] = {}
     for number, name in enumerate(board.SPACES):
         if board.FIRST_SLOT <= number < board.FIRST_MARKET or name in ("breeze_bar", "sky_lounge"):
@@ -30,8 +30,8 @@ def _price_classes() -> list[tuple[int, int]]:
 _CLASSES = _price_classes()
 PRICE_SPACE = np.array([space for space, _ in _CLASSES], np.int8)
 PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
-# Without these recruits the printed cost decides. Spaces that cost one unit of one good, by that good, and the classes of
-# spaces that cost more than this; the rest is free.
+# A player without these recruits pays the printed cost. `ONE_GOOD` has, by good, the spaces that cost one unit of it; `COSTLY`
+# has the price classes that cost more than that; all other spaces are free.
 PRICE_CARDS = (1 << BRIAN) | (1 << FLARTNER) | (1 << KADEN) | (1 << MATTHEW) | (1 << MICHAEL)
 ONE_GOOD = np.array(
     [
@@ -49,13 +49,13 @@ ALWAYS_OPEN = board.ALL_SPACES & ~board.SLOT_SET & ~board.MARKET_SET & ~(0b111 <
 
 @jit
 def slots_of(site):
-    """The four slots of a construction site, as a set of spaces."""
+    """Returns the four slots of a construction site, as a set of spaces."""
     return 0b1111 << (board.FIRST_SLOT + board.SLOTS_PER_SITE * site)
 
 
 @jit
 def update_open_spaces(g):
-    """Looks up the spaces in use: sites until they are built, then their markets; tunnel ends at step 9 (R8.2, R9.3)."""
+    """Stores the spaces in use: the slots of a site, or its built market; the end of a tunnel from step 9 on (R8.2, R9.3)."""
     spaces = ALWAYS_OPEN
     for k in range(board.NUM_MARKETS):
         spaces |= board.BIT[board.FIRST_MARKET + k] if g["built"][k] else slots_of(k)
@@ -67,7 +67,7 @@ def update_open_spaces(g):
 
 @jit
 def forbidden(g, p):
-    """The spaces that are taken, or that a market penalty forbids a player, as a set."""
+    """Returns the spaces that are taken, or that a market penalty forbids a player, as a set."""
     spaces = 0
     for k in range(board.NUM_MARKETS):
         if g["built"][k]:
@@ -98,13 +98,13 @@ def forbidden(g, p):
 
 @jit
 def bumps_other(g, p, space):
-    """Whether placing there bumps another player's worker."""
+    """Returns whether placing there bumps another player's worker."""
     return space >= board.NUM_AREAS and g["occupant"][space] >= 0 and g["occupant"][space] != p
 
 
 @jit
 def open_spaces(g, p, extra_morale):
-    """The spaces where a player may place a worker, as a set (R4.1); `extra_morale`: of a further worker (R17.4)."""
+    """Returns the spaces where a player may place a worker, as a set (R4.1); a further worker costs `extra_morale` (R17.4)."""
     spaces = int(g["open_spaces"]) & ~forbidden(g, p)
     for k in range(len(board.TUNNELS)):
         if not member(g, p, k) and not has_ability(g, p, KADEN):

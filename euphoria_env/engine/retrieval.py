@@ -31,7 +31,7 @@ from euphoria_env.event_kinds import EventKind
 
 _AREA_WORKERS = 6 * NUM_AREAS
 
-# Space of each number of a board worker (`take`, `sacrifice`).
+# The space of each board worker number, which `take` and `sacrifice` use.
 WORKER_SPACE = np.array(
     [w // 6 if w < _AREA_WORKERS else w - _AREA_WORKERS + NUM_AREAS for w in range(NUM_BOARD_WORKERS)], np.int8
 )
@@ -39,7 +39,7 @@ WORKER_SPACE = np.array(
 
 @jit
 def on_board(g, p, worker):
-    """The number of a player's workers that have this board worker number."""
+    """Returns the number of a player's workers that have this board worker number."""
     if worker < _AREA_WORKERS:
         return int(g["area"][worker // 6, p, worker % 6])
     return int(g["occupant"][worker - _AREA_WORKERS + NUM_AREAS] == p)
@@ -47,7 +47,7 @@ def on_board(g, p, worker):
 
 @jit
 def take_off(g, tape, kind, p, worker):
-    """Takes a worker off the board, as an event of this kind; returns its face."""
+    """Takes a worker off the board, and logs an event of this kind; returns the face of the worker."""
     space = int(WORKER_SPACE[worker])
     if worker < _AREA_WORKERS:
         face = worker % 6 + 1
@@ -117,7 +117,7 @@ def retrieve_paid(g, tape, p):
 
 @jit
 def hypnosis_answered(g, tape, p):
-    """Gidget: loses 2 knowledge instead of gaining 2 morale, if the player chose so."""
+    """If the player chose Gidget's ability, loses 2 knowledge instead of gaining 2 morale."""
     if g["answer"] == USE + GIDGET:
         log_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
         lose_knowledge(g, tape, p, 2)
@@ -128,7 +128,7 @@ def hypnosis_answered(g, tape, p):
 
 @jit
 def sacrificed(g, tape, p):
-    """Pete, Sheppard: returns one of the retrieved workers to the supply (R13.4)."""
+    """Puts one of the retrieved workers back into the supply, for Pete or Sheppard (R13.4)."""
     worker = int(g["answer"]) - SACRIFICE
     take_off(g, tape, EventKind.SACRIFICED, p, worker)
     g["owned"][p] -= 1

@@ -23,7 +23,7 @@ class RewardRow(NamedTuple):
 
     Attributes:
         meaning: what is paid, and when.
-        paid_when_truncated: whether a game that is cut off is paid like any other, so that no reward is missing.
+        paid_when_truncated: whether a game that is cut off pays like any other, so that its last value need not be estimated.
     """
 
     meaning: str
@@ -46,10 +46,10 @@ assert set(REWARDS) == set(Reward), "every reward needs its row"
 
 
 def reward_number(name: object) -> int:
-    """The number of a reward, as a plain integer for compiled code.
+    """Returns the number of a reward, as a plain integer for compiled code.
 
     Raises:
-        ValueError: no such reward; names those there are.
+        ValueError: there is no such reward; the message names all rewards.
     """
     if name not in REWARD_NAMES:
         raise ValueError(f"reward must be one of {', '.join(REWARD_NAMES)}, not {shown(name)}")
@@ -60,7 +60,8 @@ def reward_number(name: object) -> int:
 def fill_rewards(g, reward, before, out):
     """Writes the rewards of the decision just played into a float32 array (num_players,).
 
-    `before`: stars to place before the decision. Players who share a rank share the mean of their places, so that the sum is 0.
+    `before`: each player's stars still to place before the decision. Players who share a rank get the mean reward of their
+    places, so that the sum is 0.
     """
     n = int(g["num_players"])
     out[:] = 0.0

@@ -16,7 +16,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def knowledge_check(g, tape, p):
-    """Takes the highest available worker at 16 or more, once a turn; returns whether one was lost (R5.3)."""
+    """Takes the highest available worker if the sum is 16 or more, once a turn; returns whether a worker was lost (R5.3)."""
     total = int(g["knowledge"][p])
     highest = 0
     for f in range(6):
@@ -35,7 +35,7 @@ def knowledge_check(g, tape, p):
 
 @jit
 def with_face(faces, k, face):
-    """Adds a face at place k to a list of up to four faces, which is kept as an integer."""
+    """Returns a list of up to four faces, packed into an integer, with a face added at index k."""
     return faces | face << 3 * k
 
 
@@ -43,7 +43,8 @@ def with_face(faces, k, face):
 def roll(g, tape, p, n, old_faces):
     """Rolls n workers of a player as one batch, one of them with the face that was set, and starts all that follows (R5.2).
 
-    Returns the last face. The workers are no longer available with their old faces (`with_face`; 0: a new one has none).
+    Returns the last face. The workers are no longer counted as available; `old_faces` has their old faces (`with_face`), 0 for a
+    new worker.
     """
     log_cause(tape, EventKind.ROLL, p, n, -1)
     face = rolled = 0
@@ -82,7 +83,7 @@ def roll(g, tape, p, n, old_faces):
 
 @jit
 def reroll(g, tape):
-    """Carries out re-rolls that are due: workers returned, player by player; then a worker gained (R4.2, R4.8)."""
+    """Rolls the workers that were returned, player by player, then a worker that was gained (R4.2, R4.8)."""
     for first in range(MAX_WORKERS):
         p = int(g["back_owner"][first])
         if p >= 0:

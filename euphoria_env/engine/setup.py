@@ -27,7 +27,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def blank(g):
-    """Prepares a row that has rules and a generator and is zero otherwise: nothing is dealt (R2.1, R2.5)."""
+    """Prepares a row in which only rules and generator are set; deals nothing yet (R2.1, R2.5)."""
     clear_pending(g)
     g["winner"] = -1
     g["recruits"][:] = -1
@@ -91,7 +91,7 @@ def take_from_hand(g, p, card):
 
 @jit
 def draft(g, tape, p, round_):
-    """Asks a player to keep one of the pack in hand; after everybody, the packs go to the left (R17.1)."""
+    """Asks a player to keep a recruit of their pack; after all have chosen, passes the packs to the left (R17.1)."""
     n = int(g["num_players"])
     if p < n:
         push(g, Operation.DRAFTED, p, round_, 0)
@@ -128,7 +128,7 @@ def drafted(g, tape, p, round_):
 
 @jit
 def choose_recruits(g, tape, p, step):
-    """Asks for the active recruit (step 0), then the hidden one; shown when everybody has chosen (R2.2)."""
+    """Asks for the active recruit (step 0), then the hidden one; reveals the active ones when everybody has chosen (R2.2)."""
     n = int(g["num_players"])
     if p == n:
         for q in range(n):
@@ -142,7 +142,7 @@ def choose_recruits(g, tape, p, step):
 
 @jit
 def recruit_chosen(g, tape, p, step):
-    """Keeps the chosen recruit; after the second the other two go out of the game."""
+    """Keeps the chosen recruit; after the second choice the other two go out of the game."""
     card = int(g["answer"]) - CHOOSE_RECRUIT
     take_from_hand(g, p, card)
     g["recruits"][p, step] = card
@@ -183,7 +183,7 @@ def deal_tiles(g, tape, p):
 def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
-    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # always first: nobody else may learn which tile was dealt first
+    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # first in any case: the order must not reveal which tile was dealt first
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
@@ -257,7 +257,7 @@ def begin_play(g, tape):
 
 @jit
 def track(g, tape, step):
-    """Asks for the marker of a step of the draft: once around, then back again (R17.3)."""
+    """Asks the next player of the track draft to place a marker: once around the table, then back again (R17.3)."""
     n = int(g["num_players"])
     if step == 2 * n:
         begin_play(g, tape)

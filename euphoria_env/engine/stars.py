@@ -1,4 +1,4 @@
-"""Authority tokens: placing a star, and what follows when all stars of one event are placed (R1.5, R4.12)."""
+"""Stars (authority tokens): placing them, and the reactions after all stars of one event are placed (R1.5, R4.12)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def take_star(g, p):
 
 @jit
 def territory_has_room(g, faction):
-    """Whether a territory has a free star space (R2.4)."""
+    """Returns whether a territory has a free star space (R2.4)."""
     n = 0
     for p in range(int(g["num_players"])):
         n += g["territory"][faction, p]
@@ -110,14 +110,14 @@ def star_reactions(g, tape):
 
 @jit
 def bargain(g, p):
-    """Esme: asks for an artifact to discard."""
+    """Asks Esme's owner for an artifact to discard."""
     push(g, Operation.BARGAIN_CHOSEN, p, 0, 0)
     ask_discards(g, p, 1, ARTIFACT_SET)
 
 
 @jit
 def bargain_chosen(g, tape, p):
-    """Esme: gives the gain for the discarded card; a book counts double and leaves no choice."""
+    """Gives Esme's owner the gain for the discarded card; a book counts double and leaves no choice."""
     if g["last"] == FIRST_ARTIFACT + _BOOK:
         gain_goods(g, tape, p, ENERGY, 2)
         lose_knowledge(g, tape, p, 2)

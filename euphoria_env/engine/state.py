@@ -1,8 +1,8 @@
 """The game as one row of a structured array, and the operations that may be pending.
 
 A row holds the position, a stack of operations still to be carried out, and the decision that is asked. An operation is four
-small integers: operation, player, a, b. It may push other operations or ask for a decision. What must happen after the decision
-is pushed before it is asked.
+small integers: operation, player, a, b. It may push other operations or ask for a decision. Operations that
+must follow the decision are pushed before it is asked.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from euphoria_env.engine.move_set import LEGAL_WORDS
 from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 
 STACK_DEPTH = 24
-# Operations in a position that is read, each of which may put more on top. Play reaches 12: Chase doubles on the tank with Phil
-# and Julia, and bumps Amanda with Brian, who is asked what to pay.
+# The most operations on the stack of a position that is read; each of them may push more. In play the stack reaches 12: Chase's
+# owner places a further worker on the tank with Phil and Julia, and bumps a worker of Amanda's owner, whom Brian lets choose.
 MOST_PENDING = 16
 
 
 class Operation(IntEnum):
-    """The operations of the engine that are no `Effect`; their numbers follow those of `Effect`."""
+    """The operations that are not effects; their numbers follow those of `Effect`."""
 
     TRIGGER = len(Effect)  # the recruits of a player act on an event
     ABILITY_ANSWERED = auto()
@@ -85,7 +85,7 @@ class OperationRow(NamedTuple):
     Attributes:
         a, b: the range of each argument.
         answers: the decisions whose answer it takes; it lies on top of the stack while the player is asked.
-        rounds: how often it goes around the table, its player being the number of those who have had their turn; 0: a player.
+        rounds: how often it goes around the table; its player is then the number of turns so far. 0: its player is a seat.
     """
 
     a: Range = (0, 0)
@@ -95,7 +95,7 @@ class OperationRow(NamedTuple):
 
 
 _FURTHER: tuple[Range, Range] = ((1, 6), (0, board.MAX_WORKERS))  # face, and how many more workers may follow
-_ROUND: Range = (0, board.DEALT_RECRUITS - 1)  # of the draft
+_ROUND: Range = (0, board.DEALT_RECRUITS - 1)  # the rounds of the draft
 OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
     Operation.TRIGGER: OperationRow((0, len(Trigger) - 1), (0, board.MAX_RECRUITS)),
     Operation.ABILITY_ANSWERED: OperationRow((0, len(ROW_TRIGGER) - 1), answers=(Decision.USE,)),
@@ -130,14 +130,14 @@ _POSITION = [
     # players
     ("knowledge", np.int8, (_P,)),
     ("morale", np.int8, (_P,)),
-    ("stars", np.int8, (_P,)),  # still to place
+    ("stars", np.int8, (_P,)),  # the stars still to place
     ("goods", np.int16, (_P, len(board.GOODS))),
     ("artifacts", np.int8, (_P, len(board.ARTIFACTS))),
     ("hand_size", np.int8, (_P,)),  # the sum of `artifacts`
     ("available", np.int8, (_P, 6)),  # available workers by face - 1
     ("owned", np.int8, (_P,)),  # workers, available and on the board
-    ("lost_worker", np.int8, (_P,)),  # to the knowledge check, this turn (R5.3)
-    ("used", np.int8, (_P,)),  # once per turn: USED_GEEK, USED_GAMBLER
+    ("lost_worker", np.int8, (_P,)),  # whether a worker was lost to the knowledge check this turn (R5.3)
+    ("used", np.int8, (_P,)),  # the abilities used this turn: USED_GEEK, USED_GAMBLER
     ("recruits", np.int8, (_P, board.MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
     ("num_recruits", np.int8, (_P,)),
     ("num_active", np.int8, (_P,)),
@@ -148,8 +148,8 @@ _POSITION = [
     ("penalty", np.int32, (_P,)),  # the market penalties in force, as a set of tiles (R12.1)
     # board
     ("area", np.int8, (board.NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
-    ("occupant", np.int8, (board.NUM_SPACES,)),  # player on the other spaces, or -1
-    ("face", np.int8, (board.NUM_SPACES,)),  # and the face there
+    ("occupant", np.int8, (board.NUM_SPACES,)),  # the player with a worker on each of the other spaces, or -1
+    ("face", np.int8, (board.NUM_SPACES,)),  # the face of that worker
     ("allegiance", np.int8, (len(board.FACTIONS),)),
     ("miners", np.int8, (len(board.TUNNELS),)),
     ("tile", np.int8, (len(board.MARKETS),)),  # -1 before it is laid
@@ -194,10 +194,10 @@ PENDING = (
     # the decision asked: what, who, and its terms
     PendingField("ask", np.int8, (), 1, len(Decision) - 1),
     PendingField("player", np.int8, (), 0, _last_player),
-    PendingField("card", np.int8, (), 0, NUM_RECRUITS - 1),  # recruit of Decision.USE
+    PendingField("card", np.int8, (), 0, NUM_RECRUITS - 1),  # the recruit that Decision.USE is about
     PendingField("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
     PendingField("units_a", np.int8, (), 0, board.NUM_ARTIFACT_CARDS),
-    PendingField("set_a", np.int16, (), 0, _ALL_ITEMS),  # also the places that Decision.STAR offers, of `actions.STAR_PLACES`
+    PendingField("set_a", np.int16, (), 0, _ALL_ITEMS),  # for Decision.STAR: the places, of `actions.STAR_PLACES`
     PendingField("units_b", np.int8, (), 0, board.NUM_ARTIFACT_CARDS),
     PendingField("set_b", np.int16, (), 0, _ALL_ITEMS),
     PendingField("last", np.int8, (), 0, len(board.ITEMS) - 1),  # last item chosen of a series (R18.2)
@@ -251,21 +251,21 @@ RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
 
 def copy_rows(rows: np.ndarray) -> np.ndarray:
-    """Copies contiguous rows as bytes, thirty times as fast as numpy's copy, which goes through every field."""
+    """Returns a copy of contiguous rows, thirty times as fast as numpy's, which copies field by field."""
     copy = np.empty_like(rows)
     copy.view(np.uint8)[:] = rows.view(np.uint8)
     return copy
 
 
 def copy_chosen(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
-    """Copies the rows with these numbers to the beginning of `out`."""
+    """Copies the rows with the numbers in `chosen` to the beginning of `out`."""
     width = rows.dtype.itemsize
     room = out.view(np.uint8).reshape(-1, width)[: len(chosen)]
     np.take(rows.view(np.uint8).reshape(-1, width), chosen, axis=0, out=room, mode="clip")  # "raise" would make a copy first
 
 
 def put_rows(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
-    """Copies rows to the places with these numbers in `out`."""
+    """Copies rows into `out`, at the indices in `chosen`."""
     width = rows.dtype.itemsize
     out.view(np.uint8).reshape(-1, width)[chosen] = rows.view(np.uint8).reshape(-1, width)
 
@@ -326,13 +326,13 @@ def ask_series(g, player, verb, units_a, set_a, units_b, set_b):
 
 @jit
 def has_penalty(g, player, tile):
-    """Whether the penalty of a market is in force for a player (R12.1)."""
+    """Returns whether the penalty of a market is in force for a player (R12.1)."""
     return (int(g["penalty"][player]) >> tile) & 1
 
 
 @jit
 def enabled_recruits(g, player):
-    """The recruits of a player whose abilities act, as a set (R1.7, R12.3)."""
+    """Returns the recruits of a player whose abilities act, as a set (R1.7, R12.3)."""
     if has_penalty(g, player, ACADEMY):
         return 0
     return int(g["active_cards"][player])
@@ -340,38 +340,38 @@ def enabled_recruits(g, player):
 
 @jit
 def has_ability(g, player, card):
-    """Whether a player has the ability of a recruit now."""
+    """Returns whether a player has the ability of a recruit now."""
     return (enabled_recruits(g, player) >> card) & 1
 
 
 @jit
 def member(g, player, faction):
-    """Whether a player has an active recruit of a faction (R7.1)."""
+    """Returns whether a player has an active recruit of a faction (R7.1)."""
     return (g["active_cards"][player] & FACTION_CARDS[faction]) != 0
 
 
 @jit
 def has_bonus(g, player, faction, tier):
-    """Whether a player has the allegiance bonus of a tier (R7.2, R7.3, R12.4), as before this placement (R4.4)."""
+    """Returns whether a player has the bonus of a tier (R7.2, R7.3, R12.4), by allegiance before this placement (R4.4)."""
     return g["before"][faction] >= tier and member(g, player, faction) and not has_penalty(g, player, REGISTRY)
 
 
 @jit
 def stars_missing(g, p):
-    """The number of stars a player must still place to win (R16.1, R17.5)."""
+    """Returns the number of stars a player must still place to win (R16.1, R17.5)."""
     return max(0, int(g["stars"][p]) - (board.STARS - int(g["stars_to_win"])))
 
 
 @jit
 def seat_after(g, k):
-    """The k-th player in turn order, from the active one (R4.11); k is at most the number of players."""
+    """Returns the k-th player in turn order, from the active one (R4.11); k is at most the number of players."""
     p = int(g["turn_player"]) + k
     return p - int(g["num_players"]) if p >= g["num_players"] else p
 
 
 @jit
 def update_penalties(g):
-    """Finds the penalties in force for each player (R12.1)."""
+    """Stores the penalties in force for each player (R12.1)."""
     for p in range(int(g["num_players"])):
         penalties = 0
         for k in range(len(g["built"])):

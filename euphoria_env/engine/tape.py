@@ -1,4 +1,4 @@
-"""The tape of a game: the outcomes that were loaded, which chance takes first, and the event log.
+"""The tape of a game: an array of the loaded outcomes, which chance takes first, and of the event log.
 
 It is one int32 array: a header (next and end position of the queue of each kind of outcome, an error, the place of the next
 event), the queues, then a ring of events. A tape without room for events logs nothing and is never written to.
@@ -16,10 +16,10 @@ from euphoria_env.event_kinds import EVENT_SIZE, EventKind
 
 KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
 TAPE_END = len(KINDS)
-TAPE_ERROR = 2 * len(KINDS)  # kind + 1 of a loaded outcome that is impossible
+TAPE_ERROR = 2 * len(KINDS)  # 1 + the kind of a loaded outcome that is impossible; 0: none is
 TAPE_FIRST = TAPE_ERROR + 1  # where the events begin
-TAPE_NEXT = TAPE_ERROR + 2  # where the next one goes; 0: nowhere
-TAPE_EVENTS = TAPE_ERROR + 3  # how many there were
+TAPE_NEXT = TAPE_ERROR + 2  # where the next event goes; 0: none is logged
+TAPE_EVENTS = TAPE_ERROR + 3  # how many events were logged
 TAPE_INTERRUPTED = TAPE_ERROR + 4  # whether the last cause interrupted another one
 TAPE_LIMIT = TAPE_ERROR + 5  # the end of the events
 TAPE_HEADER = TAPE_ERROR + 6
@@ -27,7 +27,7 @@ TAPE, TAPES = array(np.int32), array(np.int32, 2)  # types of arguments of entry
 
 
 def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndarray:
-    """A tape with room for the last `events` events, and loaded outcomes of each kind, in the order of `KINDS`."""
+    """Returns a tape with room for the last `events` events, and loaded outcomes of each kind, in the order of `KINDS`."""
     loaded = sum(map(len, queues))
     tape = np.zeros(TAPE_HEADER + loaded + EVENT_SIZE * events, np.int32)
     at = TAPE_HEADER
@@ -57,7 +57,7 @@ def forget_events(tape):
 
 @jit
 def loaded(tape, kind):
-    """The next loaded outcome of a kind, or -1."""
+    """Returns the next loaded outcome of a kind, or -1."""
     at = int(tape[kind])
     if at >= tape[TAPE_END + kind]:
         return -1

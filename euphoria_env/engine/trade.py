@@ -14,13 +14,13 @@ from euphoria_env.engine.state import Operation, ask_for, push, seat_after
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
-MOST_ITEMS = 3  # of each side (R15.1)
-_TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge
+MOST_ITEMS = 3  # the most items on each side of an offer (R15.1)
+_TRADED = KNOWLEDGE_ITEM  # the number of items that can be traded: all before knowledge
 
 
 @jit
 def has_goods(g, p):
-    """Whether a player has anything to trade."""
+    """Returns whether a player has anything to trade."""
     n = int(g["hand_size"][p])
     for item in range(len(GOODS)):
         n += int(g["goods"][p, item])
@@ -49,7 +49,7 @@ def begin_offer(g, tape, p):
 
 @jit
 def count_items(counts):
-    """The number of items of one side of an offer."""
+    """Returns the number of items of one side of an offer."""
     n = 0
     for item in range(_TRADED):
         n += int(counts[item])
@@ -58,13 +58,13 @@ def count_items(counts):
 
 @jit
 def may_give(g, p, item):
-    """Whether one of an item may be added to what is offered."""
+    """Returns whether the player may add one of an item to what they offer."""
     return units_of_item(g, p, Verb.PAY, item) > 0
 
 
 @jit
 def may_ask(g, item):
-    """Whether one of an item may be added to what is asked: goods must exist, artifacts may (R15.2)."""
+    """Returns whether one of an item may be added to what is asked: goods only if the partner has them, any artifact (R15.2)."""
     partner = int(g["partner"])
     if item < FIRST_ARTIFACT:
         return g["goods"][partner, item] > g["asked"][item]
@@ -76,7 +76,7 @@ def may_ask(g, item):
 
 @jit
 def allow_offer(g, words):
-    """Allows the continuations of an offer: `give`, then `ask` (R18.2), then `offer`."""
+    """Allows the moves that continue an offer: first `give`, then `ask` (R18.2), then `offer`."""
     p, last = int(g["player"]), int(g["last"])
     given, asked = count_items(g["chosen"]), count_items(g["asked"])
     if asked == 0 and given < MOST_ITEMS:

@@ -10,7 +10,7 @@ from numba import types
 from euphoria_env.engine.jit import array, entry
 from euphoria_env.engine.state import GAME_DTYPE
 
-OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
+OPEN, ENDED = -1, -2  # values of `following`: no decision yet; no decision any more, as the game is over
 
 
 class DecisionColumns(NamedTuple):

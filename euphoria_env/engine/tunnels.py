@@ -15,7 +15,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def tunnel_of(g):
-    """The number of the tunnel of the placement under way."""
+    """Returns the number of the tunnel of the placement under way."""
     return int(g["space"]) - FIRST_TUNNEL
 
 
@@ -31,7 +31,7 @@ def move_miner(g, tape, p, tunnel):
 
 @jit
 def tunnel_choice(g, tape, p):
-    """Asks for the gain of a tunnel, its resource or an artifact; with the bonus gives both, the resource first (R8.1, R7.3)."""
+    """Asks whether the tunnel gives its resource or an artifact; with the bonus gives both, the resource first (R8.1, R7.3)."""
     tunnel = tunnel_of(g)
     resource = int(TUNNEL_RESOURCE[tunnel])
     if has_bonus(g, p, tunnel, 5):

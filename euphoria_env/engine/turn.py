@@ -21,7 +21,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def clear_pending(g):
-    """Forgets everything of the turn that ended, so that equal positions are equal rows."""
+    """Resets the fields of the turn that ended, so that equal positions have equal rows."""
     g["depth"] = 0
     g["revealed"] = revealed_factions(g)
     g["ask"] = 0
@@ -64,7 +64,7 @@ def clear_pending(g):
 
 @jit
 def open_turn(g):
-    """Asks the active player what to do; also after a trade (R15.2)."""
+    """Asks the active player for the move that opens the turn, again after a trade (R15.2)."""
     clear_pending(g)
     push(g, Operation.OPENED, int(g["turn_player"]), 0, 0)
     ask_for(g, Decision.OPEN, int(g["turn_player"]))
@@ -112,13 +112,13 @@ def opened(g, tape, p):
 
 @jit
 def may_place_further(g, p, face):
-    """Whether a further worker of this face could be placed in this turn (R3.3, R12.6)."""
+    """Returns whether a further worker of this face could be placed in this turn (R3.3, R12.6)."""
     return g["available"][p, face - 1] > 0 and not has_penalty(g, p, FOUNTAIN)
 
 
 @jit
 def further(g, p, face, left):
-    """Asks for a further equal worker, `left` at most (R3.3)."""
+    """Asks for a further worker of an equal face; at most `left` may follow (R3.3)."""
     if left > 0 and may_place_further(g, p, face):
         g["placed_face"] = face
         g["due_morale"] = g["doubles_cost_morale"]
@@ -128,7 +128,7 @@ def further(g, p, face, left):
 
 @jit
 def chase(g, p):
-    """Asks Chase to place a worker of the face of the one just gained (R4.10)."""
+    """Asks Chase's owner to place a worker that shows the face of the one just gained (R4.10)."""
     face = int(g["new_face"])
     if face and has_ability(g, p, CHASE) and may_place_further(g, p, face):
         g["placed_face"] = face
@@ -139,7 +139,7 @@ def chase(g, p):
 
 @jit
 def further_answered(g, tape, p, face, left):
-    """Places a further worker, or makes an offer first (R15.2); `left` is 0 for Chase's, which does not count."""
+    """Places a further worker or begins an offer (R15.2); `left` is 0 for Chase's worker, which is not one of them."""
     action = int(g["answer"])
     if action < END:
         if left:

@@ -7,9 +7,9 @@ PETTINGZOO_ID = "euphoria_env/euphoria-v0"
 
 
 def register() -> None:
-    """Registers the environments with Gymnasium and PettingZoo; calling it again does no harm.
+    """Registers the environments with Gymnasium and PettingZoo; further calls do nothing.
 
-    Entry points cannot do it: Gymnasium reads none since 1.0, and PettingZoo never did.
+    Entry points of the package cannot do this: Gymnasium has not read them since 1.0, and PettingZoo never did.
     """
     from gymnasium.envs import registration
 

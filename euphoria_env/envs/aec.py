@@ -21,9 +21,10 @@ from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGa
 from euphoria_env.game import IllegalMove
 from euphoria_env.json_reader import read_seed
 
-_SURE = (int, np.int64, np.int32)  # types of actions of which the check of the space, which is slow, looks at the value only
-# What nobody sees, for `raw_env.state`: fields of the state row, with their sizes and lowest and highest values. Chance to come
-# is not in it.
+# Actions of these types need only a check of their value, not the slow check of the action space.
+_INTEGER_TYPES = (int, np.int64, np.int32)
+# What no player sees, for `raw_env.state`: fields of the state row with their sizes, lowest and highest values. The generator of
+# the game is not among them.
 _HIDDEN = {
     "tile": (len(MARKETS), -1, NUM_TILES - 1),  # market tile by site, face up or down; -1: none yet
     "deck": (len(ARTIFACTS), 0, 127),  # artifacts left in the deck by type
@@ -45,11 +46,11 @@ class raw_env(OneGame, AECEnv):
         **rules: the fields of `Rules`.
 
     Attributes:
-        state_space: of `state()`.
+        state_space: the space of `state()`.
 
     Raises:
-        TypeError: an unknown keyword.
-        ValueError: an argument that is not allowed; the message names it and what is.
+        TypeError: a keyword is unknown.
+        ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
 
     An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (`mask_dtype`, (NUM_ACTIONS,)), and with
     events of `events` (int8, (K, EVENT_SIZE)). The mask is in `infos` too. All arrays and dicts are fresh after every step. The
@@ -84,7 +85,7 @@ class raw_env(OneGame, AECEnv):
         low, high = np.concatenate([np.array([seen.low, seen.high])] * n + hidden, axis=1).astype(np.int8)
         self.state_space = spaces.Box(low, high, dtype=np.int8)
         self._seeds = np.random.default_rng()
-        self._infos: dict[str, dict[str, Any]] = {}  # those that were read since the last step
+        self._infos: dict[str, dict[str, Any]] = {}  # the infos that were read since the last step
         self._infos_of_dead = False  # whether the game had ended when they were made
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
 
@@ -124,12 +125,12 @@ class raw_env(OneGame, AECEnv):
             options: `{"position": {...}}` starts from a position (docs/positions.md); other keys are ignored.
 
         Raises:
-            ValueError: an impossible position, or one with other rules.
+            ValueError: the position is impossible, or has other rules.
         """
         given = reset_options(options, allowed=None).get("position")
         seeds = self._seeds if seed is None else np.random.default_rng(read_seed(seed) % 2**64)
         if given is not None:
-            seeds = copy.deepcopy(seeds)  # an impossible position must not move the generator
+            seeds = copy.deepcopy(seeds)  # an impossible position must leave the generator as it was
         game_seed = int(seeds.integers(2**63))
         self._begin(None if given is None else game_from(given, self.rules, game_seed), game_seed)
         self._seeds = seeds
@@ -138,7 +139,7 @@ class raw_env(OneGame, AECEnv):
         self._cumulative_rewards = self._no_rewards.copy()
         self.terminations = dict.fromkeys(self.agents, self._status == OVER)
         self.truncations = dict.fromkeys(self.agents, self._status == TRUNCATED)
-        self._skip_agent_selection = None  # PettingZoo's, of dead steps that were not all taken
+        self._skip_agent_selection = None  # PettingZoo's memory of dead steps, of which some may not have been taken
         self._select()
 
     def _select(self) -> None:
@@ -154,7 +155,7 @@ class raw_env(OneGame, AECEnv):
         return self._observed_by(self._seat[agent], self._mask_of(agent) if self._masked else None)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Returns observation, rewards since its last decision, termination, truncation and info of the selected agent."""
+        """Returns the selected agent's observation, rewards since its last decision, termination, truncation and info."""
         if not self._begun:
             self._check_begun()
         agent = self.agent_selection
@@ -172,9 +173,9 @@ class raw_env(OneGame, AECEnv):
         return super().agent_iter(max_iter)
 
     def state(self) -> np.ndarray:
-        """Returns the whole position, for critics that see more than any player may: a fresh int8 array as `state_space` says.
+        """Returns the whole position, for critics that may see hidden information: a fresh int8 array in `state_space`.
 
-        After the observations of all players comes what nobody sees (docs/environment.md).
+        The observations of all players come first, then what no player sees (docs/environment.md).
         """
         self._check_begun()
         seen = [self._seen_by(p) for p in range(self.rules.num_players)]
@@ -210,7 +211,7 @@ class raw_env(OneGame, AECEnv):
             self.render()
 
     def _was_dead_step(self, action: int | None) -> None:
-        """Removes a dead agent; PettingZoo does it in place, so dicts that callers may keep are copied first."""
+        """Removes a dead agent. PettingZoo changes dicts in place, so those that callers may hold are copied first."""
         self.agents, self.rewards, self.infos = self.agents[:], dict(self.rewards), dict(self.infos)
         self.terminations, self.truncations = dict(self.terminations), dict(self.truncations)
         super()._was_dead_step(action)
@@ -237,18 +238,18 @@ class env(raw_env):
         self._stepped = True
 
     def step(self, action: Any) -> None:
-        """Plays a decision of the selected agent, or ends the game if it is illegal.
+        """Plays a decision of the selected agent; an illegal action ends the game.
 
         Raises:
             AssertionError: `reset` was not called, or the action is not in the action space.
-            ValueError: the agent is dead, and its action not None.
+            ValueError: the agent is dead, but its action is not None.
         """
         self._check_begun()
         self._stepped = True
         if not self.agents:
             EnvLogger.warn_step_after_terminated_truncated()
             return
-        if type(action) not in _SURE or not 0 <= action < NUM_ACTIONS:
+        if type(action) not in _INTEGER_TYPES or not 0 <= action < NUM_ACTIONS:
             agent = self.agent_selection
             dead = self.terminations[agent] or self.truncations[agent]
             assert (action is None and dead) or self.action_space(agent).contains(action), "action is not in action space"

@@ -22,7 +22,7 @@ def choice(name: str, value: Any, *allowed: str | None) -> Any:
     """Returns the value of an argument, if it is one of the allowed ones.
 
     Raises:
-        ValueError: it is another; the message names them.
+        ValueError: the value is not allowed; the message names the allowed ones.
     """
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
@@ -30,7 +30,7 @@ def choice(name: str, value: Any, *allowed: str | None) -> Any:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is one integer, of Python or numpy."""
+    """Returns whether a value is one integer, of Python or numpy."""
     return not isinstance(value, bool) and isinstance(value, int | np.integer)
 
 
@@ -56,8 +56,8 @@ def learner_seat(seat: Any, players: int) -> int | None:
 
 
 def known_number(action: Any) -> int:
-    """Returns an action id as an int; -1 for what is none."""
-    if type(action) is int and 0 <= action < actions.NUM_ACTIONS:  # nearly always, and twice as fast
+    """Returns an action id as an int, or -1 if the argument is no action id."""
+    if type(action) is int and 0 <= action < actions.NUM_ACTIONS:  # the usual case; testing it first is twice as fast
         return action
     try:
         return actions.number(action)
@@ -72,7 +72,7 @@ def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",))
     """Returns the `options` of `reset`, empty for None.
 
     Raises:
-        ValueError: they are of another type, or have another option than those in `allowed` (None: any).
+        ValueError: `options` is no mapping, or has an option that is not in `allowed` (None: any option is).
     """
     if options is None:
         return {}
@@ -95,10 +95,10 @@ def chosen_games(mask: Any, n: int) -> np.ndarray | None:
 
 
 def positions_from(given: Any, n: int) -> dict[int, Any]:
-    """Returns the positions of N games by number, from one for all or a list of N (None: the setup).
+    """Returns a dict from game numbers to positions. `given` is one position for all N games, or a list of N (None: the setup).
 
     Raises:
-        ValueError: a list of another length.
+        ValueError: the list has another length.
     """
     several = isinstance(given, Sequence) and not isinstance(given, str)
     positions = list(given) if several else [given] * n
@@ -112,12 +112,12 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
 
     Args:
         given: the position.
-        rules, seed: of the environment.
+        rules, seed: those of the environment.
         key: the name of the position in errors.
         again: whether `seed` replaces the seed of the position, too.
 
     Raises:
-        ValueError: an impossible position, or one with other rules.
+        ValueError: the position is impossible, or has other rules.
     """
     if not isinstance(given, dict):
         raise ValueError(f"{key} must be an object, not {given!r}")
@@ -134,15 +134,15 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
 
 
 def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -> tuple[int | None, dict[int, Game]]:
-    """Returns the common seed of N games, and by number the games that start with a seed or position of their own.
+    """Returns the common seed of N games, and a dict from number to game of those that start with their own seed or position.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
-        positions: by number of the game.
+        positions: positions by the number of their game.
         n, rules: the number of games and their rules.
 
     Raises:
-        ValueError: wrong seeds or positions.
+        ValueError: a seed or a position is not allowed.
     """
     if not isinstance(seed, Sequence | np.ndarray):
         seeds = np.random.SeedSequence(None if seed is None else abs(read_seed(seed))).generate_state(n, np.uint64).tolist()

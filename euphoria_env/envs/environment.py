@@ -1,4 +1,4 @@
-"""What the environments share: their arguments, spaces, observations and pictures, and one game with all that is seen of it."""
+"""The base classes of the environments: arguments, spaces, observations and pictures, and an environment of one game."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from euphoria_env.render import board_array
 from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH
 from euphoria_env.rules import Rules, write_rules
 
-PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is, with up to four players
-FRAMES_PER_SECOND = 2  # of recordings: one step is one decision, which somebody wants to read
+PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # the natural size of the drawing with up to four players
+FRAMES_PER_SECOND = 2  # in recordings: a step is one decision, and people need time to read it
 _INT8 = np.dtype(np.int8)
 
 
@@ -42,7 +42,7 @@ def events_box(events: int) -> spaces.Box:
 def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
     """Returns a game as text ("ansi", "human") or as pixels ("rgb_array", uint8 (height, width, 3)); None without a mode.
 
-    The drawing keeps its shape and is as large as fits; what is left of the picture is blank.
+    The drawing is scaled to the largest size that fits without distortion; the rest of the picture is blank.
     """
     if mode is None:
         return None
@@ -82,7 +82,7 @@ class Environment:
 
         Raises:
             TypeError: a keyword in `rules` is no field of `Rules`.
-            ValueError: an argument that is not allowed; the message names it and what is.
+            ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
         """
         self.rules = Rules(**rules)
         self._reward = reward_number(reward)
@@ -96,7 +96,7 @@ class Environment:
         return copy.deepcopy(self)
 
     def _space(self) -> spaces.Space[Any]:
-        """Returns the space of what `_observed` returns for one game."""
+        """Returns the observation space of one game, which fits what `_observed` returns."""
         parts: dict[str, spaces.Space[Any]] = {"observation": observation_box()}
         if self._masked:
             parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), self._mask_dtype.type)
@@ -105,7 +105,7 @@ class Environment:
         return spaces.Dict(parts) if len(parts) > 1 else parts["observation"]
 
     def _observed(self, observation: np.ndarray, mask: np.ndarray | None, events: np.ndarray) -> Any:
-        """Returns the observation, or a dict of it and of what the arguments add: the mask (else None), the events."""
+        """Returns the observation, or a dict of it with the mask, unless that is None, and with the events, if there are any."""
         parts = {"observation": observation}
         if mask is not None:
             parts["action_mask"] = mask
@@ -125,15 +125,15 @@ class OneGame(Environment):
         super()._configure(*arguments)
         self._begun, self._rows = False, np.zeros(1, GAME_DTYPE)
         self._tape = tape.empty_tape(self._events)
-        self._rewards = np.zeros(self.rules.num_players, np.float32)  # of the last move
-        self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the player who decides; never handed out
+        self._rewards = np.zeros(self.rules.num_players, np.float32)  # the rewards of the last move
+        self._mask = np.zeros(NUM_ACTIONS, np.int8)  # the mask of the player who decides; callers only get copies
 
     def _check_begun(self) -> None:
         if not self._begun:
             raise ResetNeeded("no game has begun: call reset()")
 
     def _begin(self, game: Game | None, seed: int) -> None:
-        """Begins a copy of a game, or for None a new one with this seed."""
+        """Begins with a copy of a game or, if it is None, with a new game of this seed."""
         self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._events)
         if game is None:
             write_rules(self._rows[0], self.rules)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.agent_protocol import Player, by_agent
+from euphoria_env.agent_protocol import Player, games_by_agent
 
 
 def as_agent(opponent: Any) -> Player:
     """Returns an agent as it is, or loaded from a spec; `euphoria_agents` is imported late, since it needs the environment.
 
     Raises:
-        ValueError: neither an object with `act` nor the spec of an agent.
+        ValueError: the argument is neither an object with `act` nor the spec of an agent.
     """
     if isinstance(opponent, str):
         loaded: Player = import_module("euphoria_agents").load(opponent)
@@ -41,7 +41,7 @@ class Opponents:
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None = None) -> None:
         self._players = players
         self.agents: list[Player] = []
-        self._seated = np.zeros((games, players), np.int64)  # indices of `agents`; that at the learner's seat means nothing
+        self._seated = np.zeros((games, players), np.int64)  # indices of `agents`; the one at the learner's seat is not used
         self.set(opponents, pool)
 
     def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
@@ -52,7 +52,7 @@ class Opponents:
             pool: instead of `opponents`: the agents or specs from which each seat of each game is drawn.
 
         Raises:
-            ValueError: neither an agent nor a spec, an empty pool, or not one opponent for each other seat.
+            ValueError: something is neither agent nor spec, the pool is empty, or there is not one opponent for each other seat.
         """
         others = self._players - 1
         if pool is not None:
@@ -88,11 +88,11 @@ class Opponents:
         return len(self.agents) - 1
 
     def seat(self, games: np.ndarray, seats: np.ndarray, rng: np.random.Generator) -> None:
-        """Seats the opponents in games that begin; `seats` are those of the learners."""
+        """Assigns opponents to the seats of games that begin; `seats` are the seats of the learners."""
         if self._drawn:
             alike = np.full(len(self._next), 1 / len(self._next))
             self._seated[games] = rng.choice(self._next, (len(games), self._players), p=alike)
-            rng.random(len(games))  # drawn by earlier versions, so that a seed still gives the same games
+            rng.random(len(games))  # earlier versions drew these numbers; a seed must still give the same games
         else:
             after = (np.arange(self._players) - seats[:, None]) % self._players  # seats after the learner
             self._seated[games] = self._next[after - 1]
@@ -106,4 +106,4 @@ class Opponents:
         if len(self.agents) == 1:
             yield self.agents[0], games
         else:
-            yield from by_agent(self.agents, self._seated[games, seats], games)
+            yield from games_by_agent(self.agents, self._seated[games, seats], games)

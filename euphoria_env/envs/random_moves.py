@@ -1,4 +1,4 @@
-"""A uniformly random legal move, compiled: what random players and benchmarks choose with."""
+"""Compiled functions that choose a uniformly random legal move, for random players and benchmarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from euphoria_env.engine.jit import array, entry, jit
 
 @jit
 def pick(mask, chance):  # type: ignore[no-untyped-def]
-    """Returns a legal move of a mask, by a number from [0, 1); -1 where none is legal."""
+    """Returns the legal move of a mask that a number from [0, 1) selects; -1 if none is legal."""
     n = 0
     for action in range(len(mask)):
         n += mask[action] != 0
@@ -27,13 +27,13 @@ def pick(mask, chance):  # type: ignore[no-untyped-def]
 
 @entry(array(np.int8, read_only=True), "float64")
 def choose_one(mask, chance):  # type: ignore[no-untyped-def]
-    """Returns a legal move of one mask, int8 (NUM_ACTIONS,); -1 where none is legal."""
+    """Returns a legal move of one mask, int8 (NUM_ACTIONS,), selected as by `pick`; -1 if none is legal."""
     return pick(mask, chance)
 
 
 @entry(array(np.int8, 2, read_only=True), "float64[:] int64[:]")
 def choose_uniformly(masks, chances, moves):  # type: ignore[no-untyped-def]
-    """Writes a legal move of each mask, by one number from [0, 1) each; -1 where none is legal."""
+    """Writes a legal move of each mask, selected by one number from [0, 1) for each; -1 where none is legal."""
     for i in range(len(masks)):
         moves[i] = pick(masks[i], chances[i])
 
@@ -50,8 +50,8 @@ def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
         An int; for many games an int64 array (N,).
 
     Raises:
-        TypeError: masks of another kind.
-        ValueError: masks of another shape, or one that has no legal move.
+        TypeError: the masks have another dtype.
+        ValueError: the masks have another shape, or one has no legal move.
     """
     rows = np.ascontiguousarray(mask)
     if rows.ndim not in (1, 2) or rows.shape[-1] != NUM_ACTIONS:

@@ -23,27 +23,27 @@ from euphoria_env.envs.vector import EuphoriaVectorEnv
 
 
 class EuphoriaVecEnv(VecEnv):
-    """`EuphoriaVectorEnv` for Stable-Baselines3: the same games, the same arguments but `autoreset_mode`.
+    """`EuphoriaVectorEnv` for Stable-Baselines3: the same games, and the same arguments except `autoreset_mode`.
 
     Args:
         num_envs, opponents, reward, render_mode, arguments: as for `euphoria_env.envs.vector.EuphoriaVectorEnv`; `render_mode` is
             "rgb_array" or None.
-        seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
+        seed: the seed of the first `reset`; None: a random one, unless the method `seed` is called (as the algorithms do).
 
     The info of a game that ended has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
     `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `winner` and `is_success`.
-    `TimeLimit.truncated` makes an algorithm add the value of the last observation; it is False where the reward pays for
-    truncated games (`rank`), since they pay nothing afterwards.
+    If `TimeLimit.truncated` is true, an algorithm adds the value of the last observation. It is always False with a reward that
+    pays for truncated games (`rank`), since nothing is paid after them.
 
     `set_options({"position": ...})`, or a list of them, applies to the next `reset`.
 
     Attributes:
-        games: the games, as Gymnasium has them.
+        games: the `EuphoriaVectorEnv` of the games.
         rules: the options of all games.
 
     Raises:
-        TypeError: an unknown keyword.
-        ValueError: an argument that is not allowed; the message names it and what is.
+        TypeError: a keyword is unknown.
+        ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class EuphoriaVecEnv(VecEnv):
         """Restarts all games; equal seeds give equal games for the same number of them.
 
         Raises:
-            ValueError: an impossible position; the message says why.
+            ValueError: the position is impossible; the message says why.
         """
         positions = [reset_options(options).get("position") for options in self._options]
         observations, _ = self.games.reset(seed=self._seeds[0], options={"position": positions})
@@ -96,7 +96,7 @@ class EuphoriaVecEnv(VecEnv):
         """Plays a decision of every learner, and those of the opponents until the learners' next ones.
 
         Raises:
-            IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
+            IllegalMove: an action is illegal and `illegal` is "raise"; the message names game and move. No game is changed.
             ResetNeeded: no game has begun.
         """
         observations, rewards, terminated, truncated, infos = self.games.step(self._actions)
@@ -135,7 +135,7 @@ class EuphoriaVecEnv(VecEnv):
         """Calls a method of the chosen games; their only method is `action_masks`.
 
         Raises:
-            AttributeError: another method.
+            AttributeError: it is another method.
         """
         if method_name != "action_masks":
             raise AttributeError(f"the games have no method {method_name!r}, only 'action_masks'")
@@ -155,12 +155,12 @@ class EuphoriaVecEnv(VecEnv):
         """Raises an error: the games have no attributes of their own.
 
         Raises:
-            AttributeError: always.
+            AttributeError: in every case.
         """
         raise AttributeError(f"{attr_name!r} cannot be set in single games")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Whether the games are in a wrapper; in a `Monitor` they count as wrapped, since their infos have `episode`."""
+        """Returns whether the games are in a wrapper; in a `Monitor` they count as wrapped, since their infos have `episode`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     Args:
         opponents: an object with `act` as in `euphoria_agents.Agent`, or a spec for `euphoria_agents.load`; one for all other
             seats, or a list of them in turn order after the learner.
-        seat: the learner's, 0 to n - 1, or "random", drawn for each game. Observations are relative to it.
+        seat: the learner's seat, 0 to n - 1, or "random", drawn for each game. Observations are relative to it.
         reward: a reward in the table of docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
         render_size: width and height of "rgb_array" in pixels.
@@ -54,8 +54,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     nobody) and `is_success` (bool).
 
     Raises:
-        TypeError: an unknown keyword.
-        ValueError: an argument that is not allowed; the message names it and what is.
+        TypeError: a keyword is unknown.
+        ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": FRAMES_PER_SECOND}
@@ -96,12 +96,12 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             options: `{"position": {...}}` starts from a position (docs/positions.md).
 
         Raises:
-            ValueError: an impossible position or one with other rules, another option, or 100 games in which the learner was
-                not asked.
+            ValueError: the position is impossible or has other rules, an option is unknown, or 100 games in a row ended before
+                the learner was asked.
         """
         position = reset_options(options).get("position")
         if position is not None:
-            game_from(position, self.rules, 0)  # refuses it while the generator is as it was
+            game_from(position, self.rules, 0)  # refuses an impossible position before the generator is used
         super().reset(seed=seed)
         for again in range(MOST_UNASKED):
             number = int(self.np_random.integers(2**63 - 1))
@@ -111,7 +111,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         raise never_asked("EuphoriaEnv" if position is None else "options.position")
 
     def _start(self, game: Game | None, seed: int) -> None:
-        """Seats all players and plays up to the learner's first decision, in a game or, for None, in a new one of this seed."""
+        """Seats all players, in a new game of this seed if `game` is None, and plays up to the learner's first decision."""
         if game is not None and game.ranking is not None:
             raise ValueError("options.position: the game has ended")
         n = self.rules.num_players
@@ -125,7 +125,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         """Plays a decision of the learner, and those of the opponents until the learner's next one.
 
         Raises:
-            IllegalMove: no action id, or an illegal one if that does not end the game; nothing is changed.
+            IllegalMove: the action is illegal and `illegal` is "raise", or it is no action id; nothing is changed.
             ResetNeeded: the game has ended, or none has begun.
         """
         if not self._asked:
@@ -177,4 +177,4 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def action_masks(self) -> np.ndarray:
         """Returns the learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
         self._check_begun()
-        return self._mask.astype(np.bool_) & self._asked  # nobody else's, where an opponent failed in its decision
+        return self._mask.astype(np.bool_) & self._asked  # after an opponent failed, the mask is not the learner's

@@ -25,27 +25,27 @@ class SingleAgentGames(AgentGames):
     """N games with one learner each. A step plays a decision of every learner, and of the opponents until their next ones.
 
     The opponents are queried in batches, round after round, until each game waits for its learner. A finished game restarts in
-    the same step. A game that ends before its learner was asked counts for nothing.
+    the same step. A game that ends before its learner was asked is not counted.
 
     Args:
         n: the number of games, N.
-        rules: of all games.
+        rules: the rules of all games.
         opponents, pool: as for `Opponents.set`.
-        seat: the learner's, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
+        seat: the learner's seat, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
         illegal: what an illegal action does: "raise", or "end" its game with a reward of -1.
         reward, threads, events: as for `Batch`; K events.
 
     Attributes:
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
         seats: (N,) int64, the learners' seats.
-        rewards: (N,) float64, the learners', of the last step.
+        rewards: (N,) float64, the learners' rewards of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, the learner's last observation in the last finished game.
-        final_events: (N, K, EVENT_SIZE) int8, its last events, as the learner saw them.
-        final_states: (N,) its rows, as in `Batch.states`.
-        final_seats: (N,) int64, the learner's seat in it.
-        final_ranking: (N, P) int8, its ranking; 0 where an illegal action ended it.
-        illegal: the error messages of the games that an illegal action ended in the last step, by number.
+        final_events: (N, K, EVENT_SIZE) int8, the last events of that game, as the learner saw them.
+        final_states: (N,) the last row of that game, typed as `Batch.states`.
+        final_seats: (N,) int64, the learner's seat in that game.
+        final_ranking: (N, P) int8, the ranking of that game; 0 where an illegal action ended it.
+        illegal: by the number of the game, the error messages for the illegal actions that ended games in the last step.
     """
 
     def __init__(
@@ -74,13 +74,13 @@ class SingleAgentGames(AgentGames):
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, players), np.int8)
         self.illegal: dict[int, str] = {}
-        self._positions: Mapping[int, Any] = {}  # with which games begin again, during a reset
+        self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
 
     @property
     def ready(self) -> Batch:
-        """The games, once there are some.
+        """The batch of games.
 
         Raises:
             ResetNeeded: `reset` was not called yet, or an opponent failed in the middle of a step.
@@ -99,9 +99,9 @@ class SingleAgentGames(AgentGames):
         """Restarts games and plays up to the learners' first decisions.
 
         Args:
-            rng: the only source of chance from now on; equal ones give equal games.
+            rng: the only source of chance from now on; equal generators give equal games.
             starts: by number, the games to go on from instead of the setup.
-            chosen: (N,) bool, which games; None: all.
+            chosen: (N,) bool, the games to restart; None: all.
             positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.
 
         Raises:
@@ -128,8 +128,8 @@ class SingleAgentGames(AgentGames):
             active: (N,) bool, the games that are played; the others stay as they are, with no reward. None: all.
 
         Raises:
-            IllegalMove: an action is illegal, unless that ends a game; names game and move. No game is changed.
-            ValueError: not N integers.
+            IllegalMove: an action is illegal and `illegal` is "raise"; the message names game and move. No game is changed.
+            ValueError: `actions` is not N integers.
             ResetNeeded: see `ready`.
         """
         batch = self.ready
@@ -153,7 +153,7 @@ class SingleAgentGames(AgentGames):
         """Returns the error messages of the active games whose action is illegal, by number."""
         given = np.asarray(actions)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
-            return {}  # the batch refuses them
+            return {}  # `Batch.step` raises the error
         known = (given >= 0) & (given < batch.mask.shape[1])
         legal = known & batch.mask[self._games, np.where(known, given, 0)]
         wrong = np.flatnonzero(~legal if active is None else active & ~legal)
@@ -188,7 +188,7 @@ class SingleAgentGames(AgentGames):
         self._credit(self.batch)
 
     def _credit(self, batch: Batch) -> None:
-        """Adds the rewards of a decision to the learners' until their games end; handles the games that have ended."""
+        """Adds the rewards of a decision to those of the learners whose games are running; handles the games that have ended."""
         running = ~(self.terminated | self.truncated)
         self.rewards += np.where(running, batch.rewards[self._games, self.seats], 0.0)
         if len(batch.ended):
@@ -198,7 +198,7 @@ class SingleAgentGames(AgentGames):
             self._begin(batch.ended)
 
     def _pass_over(self, batch: Batch, games: np.ndarray) -> None:
-        """Counts games that ended before their learner was asked; those from a position begin with it again."""
+        """Counts games that ended before their learner was asked; games that began from a position begin from it again."""
         self._unasked[games] += 1
         if self._unasked.max() >= MOST_UNASKED:
             raise never_asked(f"game {self._unasked.argmax()}")
@@ -207,7 +207,7 @@ class SingleAgentGames(AgentGames):
         batch.restart(again, starts)
 
     def _end(self, batch: Batch, counts: np.ndarray) -> None:
-        """Keeps what the learners see of those games in `batch.ended` that count, bool (E,)."""
+        """Stores the ends of the games in `batch.ended` for which `counts`, bool (E,), is true."""
         games = batch.ended[counts]
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
@@ -216,19 +216,19 @@ class SingleAgentGames(AgentGames):
         self._keep(games, batch.end_states[counts], observations[counts], events[counts])
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray, events: np.ndarray) -> None:
-        """Keeps the ends of games, the learners' last observations, and their seats."""
+        """Stores the last rows of games, and the learners' last observations, events and seats."""
         put_rows(states, games, self.final_states)
         self.final_observation[games] = observations
         self.final_events[games] = events
         self.final_seats[games] = self.seats[games]
 
     def final_game(self, i: int) -> Game:
-        """Returns a copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
+        """Returns a copy of the last game with number i that ended, at its end; errors as for `Batch.game`."""
         i = read_index("the number of a game", i, self.n)
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 
     def _begin(self, games: np.ndarray) -> None:
-        """Seats the players of games that begin."""
+        """Assigns seats to the learners and opponents of games that begin."""
         if self._given_seat is None:
             self.seats[games] = self.rng.integers(self.rules.num_players, size=len(games))
         else:

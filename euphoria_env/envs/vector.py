@@ -27,8 +27,8 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         num_envs: the number of games, N.
         opponents: an agent as in `euphoria_agents.Agent` or a spec for `euphoria_agents.load`; one for all other seats, or a
             list of them in turn order after the learner. Agents with `act_batch` answer many games at once.
-        pool: instead of `opponents`: agents or specs from which each seat is drawn for every game.
-        threads: the number of threads that share the games; None: one per core. Any number gives the same games.
+        pool: instead of `opponents`: agents or specs; for each game, the opponent at each seat is drawn from them.
+        threads: the number of threads; None: one per core. The games do not depend on it.
         illegal: what an illegal action does: "raise", and no game is changed, or "end" its game with a reward of -1.
         autoreset_mode: when a finished game restarts: in the same step, in the next one, or when `reset` is called for it; one
             of Gymnasium's `AutoresetMode`, or its value as text.
@@ -43,11 +43,11 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
     with a mask of zeros; in NEXT_STEP the next action for that game is ignored, so that it may be any integer.
 
     Attributes:
-        learners: the games with their players.
+        learners: the games with their learners and opponents.
 
     Raises:
-        TypeError: an unknown keyword.
-        ValueError: an argument that is not allowed; the message names it and what is.
+        TypeError: a keyword is unknown.
+        ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi", "rgb_array"], "render_fps": FRAMES_PER_SECOND}
@@ -92,12 +92,12 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         """Restarts games; equal seeds give equal games for the same number of them.
 
         Args:
-            seed: one for all games, or a list of N, each for the first deal of its game; the rest depends on all of them.
+            seed: one for all games, or a list of N, one for the first deal of each game; all else depends on all N.
             options: `position` is the start of all games (docs/positions.md), or a list of N, `None` for the setup; games that
                 restart later are normal ones. `reset_mask`, (N,) bool, chooses games; by default all restart.
 
         Raises:
-            ValueError: wrong seeds or options, which the message names.
+            ValueError: a seed or an option is not allowed; the message names it.
             ResetNeeded: `reset_mask` is given, but no game has begun.
         """
         given = reset_options(options, ("position", "reset_mask"))
@@ -109,7 +109,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         super().reset(seed=root)
         new = chosen
         if chosen is not None and seed is None and not starts:
-            new = chosen & ~self._waits  # games that have ended have already restarted
+            new = chosen & ~self._waits  # `learners` restarts games in the step in which they end
         if new is None or new.any():
             self.learners.reset(self.np_random, starts, new, positions)
         self._waits[slice(None) if chosen is None else chosen] = False
@@ -119,7 +119,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         """Plays a decision of every learner, and those of the opponents until the learners' next ones.
 
         Raises:
-            IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
+            IllegalMove: an action is illegal and `illegal` is "raise"; the message names game and move. No game is changed.
             ResetNeeded: no game has begun, or one has ended and does not restart by itself.
         """
         learners = self.learners

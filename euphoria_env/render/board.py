@@ -1,13 +1,14 @@
-"""The drawing of the board for pictures and pages: four regions, the worker tank, the cards, as a seat may see them.
+"""Draws the board for pictures and pages as a seat may see it: four regions, the worker tank and the cards.
 
 A page may rely on these ids and classes:
 
-- `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: where workers stand on it (its middle). Its first shape has the
-  class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`.
-  The slots of a site exist until its market is built, the market from then on.
+- `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: the middle of the place where workers stand. Its first shape has
+  the class `ground`, a place for one worker the class `socket`. Further classes of spaces: `legal`, `closed` (the end of a
+  tunnel), `changed`.
+  The slots of a site exist until its market is built; from then on the space of the market exists.
 - `g.tile#tile-MARKET[data-market]`: a site or what was built there, with the class `unbuilt` or `built`.
 - `g.territory#territory-FACTION`, `g.deck#deck`, `g.discards#discards`.
-- Movable things are in one layer for each kind, placed only by `transform`, in the coordinates of the board: `g.die#die-SEAT-K`
+- Things that move are in one layer for each kind, placed only by `transform`, in board coordinates: `g.die#die-SEAT-K`
   (with `data-seat`, `data-face`, `data-space`; K counts the dice of a seat on the board in the order of the spaces),
   `g.star#star-PLACE-SEAT` (a second star of a seat in a territory ends in `-2`, a third in `-3`), `g.miner#miner-FACTION`,
   `g.allegiance#allegiance-FACTION`.
@@ -45,7 +46,7 @@ from euphoria_env.render.view import REGION_NAMES, View, site_slots
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
 _tooltip_of = cache(space_words)
-_REVEALING_STEP = 6  # of a miner (R7.5)
+_REVEALING_STEP = 6  # the step of a miner that reveals recruits (R7.5)
 _SET_NAMES = {
     board.ARTIFACT_SET: "artifact",
     board.RESOURCE_SET: "resource",
@@ -58,7 +59,7 @@ _SYMBOL_OF = {
     Effect.ADVANCE: "flag",
     Effect.NEW_WORKER: "worker",
 }
-# The outline of the towers, dunes and clouds of a region, and where it begins.
+# By region, the outline of its towers, dunes or clouds, and where that begins.
 _SKYLINES = {
     "euphorian": ("v-5h18v-4h20v-4h14v4h22v-6h18v9h30v-4h26v-6h8v-3h10v3h8v6h30v10", 40, 1),
     "wastelander": ("q40-20 90-6t110-2q50-18 100-2t110 8", 50, 3),
@@ -67,12 +68,12 @@ _SKYLINES = {
 
 
 def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE, names: Sequence[str] = ()) -> str:
-    """The board as an SVG element in any size, with ids as the module says.
+    """Returns the board as an SVG element in any size, with the ids that the module docstring lists.
 
     Args:
         view: the visible part of a game.
         changed: spaces that get a mark, because something happened there.
-        theme: one of `THEMES`, or `PAGE` for a page, which has CSS variables and the symbols (`symbols`).
+        theme: one of `THEMES`, or `PAGE` for a page that defines the CSS variables and the symbols (`symbols`).
         names: the names of the players in tooltips; empty: their numbers.
     """
     sheet = Sheet(theme, names)
@@ -81,7 +82,7 @@ def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE,
 
 
 def places() -> dict[str, tuple[float, float]]:
-    """The centre of each space, territory, deck and rail, by name, in the coordinates of the board."""
+    """Returns the centre of each space, territory, deck and rail, by name, in the coordinates of the board."""
     return {name: socket(name).middle for name in PLACES}
 
 
@@ -143,7 +144,7 @@ def _head(s: Sheet, k: int, faction: str) -> None:
 def _space(
     s: Sheet, view: View, changed: Collection[str], space: str, faction: str = "", tile: str | None = None, state: str = ""
 ) -> Iterator[Box]:
-    """Draws a space: its ground and socket, what the context adds, and the mark of a change; yields the socket."""
+    """Draws the ground and the socket of a space, and after the `with` block the mark of a change; yields the socket."""
     legal, slot, marked = space in view.open_spaces, space in board.SLOTS, space in changed
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     at = socket(space)
@@ -165,7 +166,7 @@ def _space(
 
 @cache
 def _cost(space: str, tile: str | None = None) -> tuple[Part, ...]:
-    """The cost of a space, or of the market built from a tile, as symbols."""
+    """Returns the cost of a space, or of the market built from a tile, as symbols."""
     if space in PAIR_SPACES:
         return (3, "artifact"), "/", "pair"
     row = TILE_COST[TILES.index(tile)] if tile else SPACE_COST[board.SPACES.index(space)]
@@ -175,7 +176,7 @@ def _cost(space: str, tile: str | None = None) -> tuple[Part, ...]:
 
 @cache
 def _gain(space: str) -> tuple[Part, ...]:
-    """The gain of a space as symbols."""
+    """Returns the gain of a space as symbols."""
     symbols: list[Part] = []
     for step in SPACE_PROGRAM[board.SPACES.index(space)]:
         op, a, b = (int(value) for value in step)
@@ -228,7 +229,7 @@ def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str
 
 
 def _land(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """Draws sites or markets, artifact market and tunnel of a region on the ground."""
+    """Draws the sites or markets, the artifact market and the tunnel of a region that is not Icarus."""
     for number, market in enumerate(board.MARKETS[2 * k : 2 * k + 2], 1):
         tile = view.markets[market].tile
         with s.group(f"tile {'built' if tile else 'unbuilt'}", name=f"tile-{market}", market=market):

@@ -20,10 +20,10 @@ REGIONS = {
     "icarite": Box(0, 0, 1100, 134),
 }
 WORKS = Box(808, 414, 292, 226)  # the tank and the cards
-RAIL_PITCH = 30  # from step to step of an allegiance rail
+RAIL_PITCH = 30  # the distance between steps of an allegiance rail
 RAIL = Box(176, 6, 12 * RAIL_PITCH, 24)
 
-# The cells of a region, from its left upper corner.
+# The cells of a region, relative to its left upper corner.
 _SURFACE = {
     "area": Box(10, 36, 204, 162),
     "site_1": Box(220, 36, 155, 94),
@@ -55,7 +55,7 @@ _INSETS |= dict.fromkeys((*board.TUNNELS, *board.TUNNEL_ENDS), (6, 0, 0)) | dict
 
 
 def _boxes() -> dict[str, Box]:
-    """The box of every part of the board, by name."""
+    """Returns the box of every part of the board, by name."""
     boxes: dict[str, Box] = {}
     for k, faction in enumerate(board.FACTIONS):
         left, top = REGIONS[faction][:2]
@@ -78,7 +78,7 @@ def _boxes() -> dict[str, Box]:
 
 
 def _slots(site: str, box: Box) -> dict[str, Box]:
-    """The four slots of a site, in two rows below its name."""
+    """Returns the four slots of a site, in two rows below its name."""
     w, h = (box.w - 20) / 2, (box.h - _NAME - 12) / 2
     return {
         f"{site}_{k + 1}": Box(box.x + 8 + (w + 4) * (k % 2), box.y + _NAME + (h + 4) * (k // 2), w, h)
@@ -90,13 +90,13 @@ PLACES = _boxes()
 
 
 def is_low(area: str) -> bool:
-    """Whether the gains of an area are beside the workers, not below them."""
+    """Returns whether the gains of an area are drawn beside the workers, not below them."""
     return PLACES[area].w > 1.5 * PLACES[area].h
 
 
 @cache
 def socket(name: str) -> Box:
-    """Where workers stand on a space; the whole box of a slot, and of what is no space."""
+    """Returns the box in which workers stand on a space; the whole box for slots and for parts that are no spaces."""
     x, y, w, h = PLACES[name]
     if name in board.AREAS:
         return Box(x + 134, y + 8, w - 142, h - 16) if is_low(name) else Box(x + 8, y + 28, w - 16, h - 72)
@@ -108,7 +108,7 @@ def socket(name: str) -> Box:
 
 
 def standing(space: str, n: int) -> list[tuple[float, float, float]]:
-    """Left, top and scale of each of n dice on a space, as large as they fit without touching each other."""
+    """Returns left, top and scale of each of n dice on a space, as large as possible without touching each other."""
     if space not in board.AREAS:
         x, y = socket(space).middle
         return [(x - DIE_WIDTH / 2, y - DIE_HEIGHT / 2, 1.0)] * n
@@ -122,21 +122,21 @@ def standing(space: str, n: int) -> list[tuple[float, float, float]]:
 
 
 def star_places(place: str, n: int) -> list[tuple[float, float]]:
-    """Left and top of the places for stars, one for each of n players."""
+    """Returns left and top of the places for stars, one for each of n players."""
     x, y, w, h = PLACES[place]
     pitch = min(TOKEN_SIZE + 3, (w - 10) / n)
-    if h < 2 * TOKEN_SIZE:  # beside the name
+    if h < 2 * TOKEN_SIZE:  # there is room only beside the name
         return [(x + w - 6 - pitch * (n - k), y + 2) for k in range(n)]
     return [(x + 6 + pitch * k, y + h - TOKEN_SIZE - 6) for k in range(n)]
 
 
 def rail_step(faction: str, step: int) -> tuple[float, float]:
-    """The middle of a step of an allegiance rail."""
+    """Returns the middle of a step of an allegiance rail."""
     rail = PLACES[f"rail-{faction}"]
     return rail.x + RAIL_PITCH * (step + 0.5), rail.middle[1]
 
 
 def pipe_step(faction: str, step: int) -> tuple[float, float]:
-    """The middle of a step of a tunnel; the miner begins at 0, before the first."""
+    """Returns the middle of a step of a tunnel; the miner begins at 0, before the first."""
     pipe = PLACES[f"pipe-{faction}"]
     return pipe.x + pipe.w * (step + 0.6) / (board.MINER_END + 1.2), pipe.middle[1]

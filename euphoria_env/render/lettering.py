@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-# Widths of the characters from the space to the tilde, in percent of the size: DejaVu Sans, widest of the fonts, and its bold.
+# The widths of the ASCII characters from space to tilde, in percent of the font size, in DejaVu Sans, the widest font in use.
 _REGULAR = (
     "32 41 46 84 64 96 78 28 40 40 50 84 32 37 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 54 "
     "100 69 69 70 77 64 58 78 76 30 30 66 56 87 75 79 61 79 70 64 62 74 69 99 69 62 69 40 34 40 84 50 "
@@ -16,20 +16,20 @@ _BOLD = (
     "50 68 72 60 72 68 44 72 72 35 35 67 35 105 72 69 72 72 50 60 48 72 66 93 65 66 59 72 37 72 84"
 )
 _WIDTHS = {weight: [int(w) for w in widths.split()] for weight, widths in ((400, _REGULAR), (700, _BOLD))}
-_OTHER_WIDTH = 100  # of all other characters: at least that of any that is used
+_OTHER_WIDTH = 100  # for all other characters: at least the width of any that is used
 
 
 @lru_cache(4096)
 def text_width(text: str, size: float, weight: int = 400) -> float:
-    """The width of a text in the widest font."""
+    """Returns the width of a text in the widest font."""
     widths = _WIDTHS[weight]
     return sum(widths[ord(x) - 32] if " " <= x <= "~" else _OTHER_WIDTH for x in text) * size / 100
 
 
 def wrap(text: str, width: float, size: float, weight: int = 400, first: float | None = None) -> list[str]:
-    """Breaks a text into lines of a width; `first` is that of the first line. Words that are too long for a line are broken."""
+    """Breaks a text into lines of this width, the first one of the width `first`. Breaks words that are too long for a line."""
     space = text_width(" ", size, weight)
-    lines, left = [""], width if first is None else first  # left: room in the last line
+    lines, left = [""], width if first is None else first  # `left` is the room in the last line
     for word in text.split():
         wide = text_width(word, size, weight) + (space if lines[-1] else 0)
         if wide > left and (lines[-1] or wide <= width):
@@ -47,7 +47,7 @@ def wrap(text: str, width: float, size: float, weight: int = 400, first: float |
 
 
 def cut(lines: list[str], most: int, width: float, size: float, weight: int = 400) -> list[str]:
-    """The first `most` lines, with an ellipsis if some are left out."""
+    """Returns the first `most` lines, with an ellipsis if some are left out."""
     if len(lines) <= most or most < 1:
         return lines[: max(0, most)]
     last = lines[most - 1]

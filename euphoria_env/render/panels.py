@@ -14,11 +14,11 @@ from euphoria_env.render.symbols import BADGE_SIZE, DIE_WIDTH
 from euphoria_env.render.view import PlayerView, RecruitView, remarks
 from euphoria_env.words import recruit_words, short_name, short_title, tile_words, title
 
-PANEL_WIDTH = 364  # the least
-PANEL_HEIGHT = 166  # the least
-_ABOVE_CARDS = 84  # name, stars, tracks, workers and goods
+PANEL_WIDTH = 364  # the smallest width
+PANEL_HEIGHT = 166  # the smallest height
+_ABOVE_CARDS = 84  # the height of name, stars, tracks, workers and goods
 _PAD = 12
-_STAR = 14  # of the row of stars, each
+_STAR = 14  # the width of each star in the row of stars
 _HIDDEN = " (hidden)"  # after the name of a recruit
 _ability = cache(recruit_words)
 _SYMBOLS = (
@@ -65,7 +65,7 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
 
 
 def panel_height(player: PlayerView, goal: int, w: float) -> float:
-    """The height that a player's panel needs for all words."""
+    """Returns the height that a player's panel needs to show all texts in full."""
     return max(PANEL_HEIGHT, _ABOVE_CARDS + 8 + _lines(_entries(player, goal, w - 2 * _PAD - 4)) * SMALL * LINE)
 
 
@@ -83,7 +83,7 @@ def _name_and_stars(s: Sheet, player: PlayerView, name: str, goal: int, x: float
 
 
 def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:
-    """Dice in hand, knowledge, morale, the knowledge check."""
+    """Draws the available workers, knowledge, morale and the knowledge check."""
     left = x
     for face in player.workers:
         s.die(left, y, player.seat, face)
@@ -101,7 +101,7 @@ def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: 
 
 
 def _knowledge_check(s: Sheet, total: int, bar: Box) -> None:
-    """The sum of the knowledge check as a number and as a bar (R5.3)."""
+    """Draws the sum of the knowledge check as a number and as a bar (R5.3)."""
     near = total + 6 >= KNOWLEDGE_LIMIT
     with s.group("check", f"knowledge check: {total}, a worker is lost at {KNOWLEDGE_LIMIT}"):
         s.text(bar.x + bar.w, bar.y - 6, f"{total} of {KNOWLEDGE_LIMIT}", BODY, weight=700 if near else 400, anchor="end")
@@ -110,7 +110,7 @@ def _knowledge_check(s: Sheet, total: int, bar: Box) -> None:
 
 
 def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:
-    """Goods and the number of artifacts, in columns that move right after long numbers."""
+    """Draws the goods and the number of artifacts, in columns that move right after long numbers."""
     end = x
     for k, name in enumerate((*GOODS, "artifact")):
         n = player.hand_size if name == "artifact" else player.goods.get(name, 0)
@@ -122,7 +122,7 @@ def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> Non
 
 
 def _cards(s: Sheet, player: PlayerView, goal: int, box: Box) -> None:
-    """Recruits, remarks and penalties: in full if there is room, or else only the names of the cards."""
+    """Draws recruits, remarks and penalties: in full if there is room, or else only the names of the cards."""
     y, room = box.y + SMALL, int(box.h // (SMALL * LINE))
     entries = _entries(player, goal, box.w)
     if _lines(entries) > room:
@@ -150,7 +150,7 @@ def _lines(entries: Sequence[_Entry]) -> int:
 
 
 def _entries(player: PlayerView, goal: int, w: float) -> list[_Entry]:
-    """The paragraphs of a player in full, in lines of a width."""
+    """Returns the paragraphs of a player in full, in lines of a width."""
     recruits = [
         _Entry(
             _tooltip(recruit),
@@ -163,7 +163,7 @@ def _entries(player: PlayerView, goal: int, w: float) -> list[_Entry]:
 
 
 def _remarks_and_penalties(player: PlayerView, goal: int, w: float, room: int | None = None) -> list[_Entry]:
-    """The paragraphs after the recruits: in full, or with penalties by name alone in at most `room` lines."""
+    """Returns the paragraphs after the recruits: in full, or with penalties by name alone in at most `room` lines."""
     about = " · ".join(_remarks(player, goal))
     entries = [_Entry(about, wrap(about, w, SMALL))]
     if player.penalties:

@@ -1,4 +1,4 @@
-"""The board as an array of pixels, through the optional packages resvg_py and Pillow.
+"""Renders the board to an array of pixels, with the optional packages resvg_py and Pillow.
 
 Each run of shapes of the SVG is rendered as an image of its own, and the images are pasted over each other. Rendering takes most
 of the time and little changes from picture to picture, so the images are cached.
@@ -21,8 +21,8 @@ from euphoria_env.render.svg import draw
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-_MOST_BYTES = 64 * 2**20  # of the cached images
-_ROOM = 3  # around the boxes of shapes, for outlines and overhanging letters
+_MOST_BYTES = 64 * 2**20  # the most memory for cached images
+_ROOM = 3  # the margin around the boxes of shapes, for outlines and overhanging letters
 
 
 def board_array(
@@ -35,7 +35,7 @@ def board_array(
     within: tuple[int, int] | None = None,
     changed: Collection[str] = (),
 ) -> np.ndarray:
-    """The board as pixels, uint8, shape (height, width, 3).
+    """Returns the board as pixels, uint8, shape (height, width, 3).
 
     Args:
         game, seat, width, names, last, theme, changed: as for `board_svg`.
@@ -43,7 +43,7 @@ def board_array(
 
     Raises:
         ImportError: resvg_py or Pillow is not installed.
-        ValueError: as `board_svg`.
+        ValueError: as for `board_svg`.
     """
     try:
         import resvg_py  # noqa: F401
@@ -54,7 +54,7 @@ def board_array(
     (wide, tall), box, sheet = drawing.size, drawing.box, drawing.sheet
     across = wide if within is None else max(1, min(within[0], within[1] * wide // tall))
     down = math.ceil(across * tall / wide)
-    # As a viewer stretches the SVG: its height is a whole number of pixels, and the drawing stands in the middle of it.
+    # An SVG viewer stretches the drawing in the same way: its height becomes a whole number of pixels, with the drawing centred.
     stretched, unit = down / tall, wide / box.w
     scale, above = (across / box.w, stretched * unit), stretched * (tall - box.h * unit) / 2
     picture = Image.new("RGB", (across, down), sheet.colour("paper"))
@@ -79,9 +79,9 @@ class _Image(NamedTuple):
 
 
 def _placed(sheet: Sheet, run: Run, scale: tuple[float, float], above: float) -> tuple[Any, tuple[int, int]]:
-    """The image of a run of shapes, and the pixel of the picture that is its left upper corner.
+    """Returns the image of a run of shapes, and the pixel of the picture that is its left upper corner.
 
-    Numbers are rounded, since runs that are written alike may differ in the last digits of their places.
+    Rounds the coordinates, since runs with equal SVG text may differ in the last digits of their places.
     """
     x, y, unit = run.at
     x, y = round(x * scale[0], 6), round(y * scale[1] + above, 6)
@@ -109,7 +109,7 @@ def _render(sheet: Sheet, run: Run, begin: tuple[float, float], scale: tuple[flo
 
 
 class _Images:
-    """A cache of images by all that they depend on; it drops those that were not used for the longest time."""
+    """A cache of images, keyed by all that they depend on; it drops the least recently used ones."""
 
     def __init__(self) -> None:
         self._images: OrderedDict[Hashable, _Image] = OrderedDict()
@@ -117,7 +117,7 @@ class _Images:
         self.bytes = 0
 
     def get(self, key: Hashable) -> _Image | None:
-        """An image of the cache."""
+        """Returns an image from the cache, or None."""
         with self._lock:
             if key in self._images:
                 self._images.move_to_end(key)

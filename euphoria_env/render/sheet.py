@@ -1,4 +1,4 @@
-"""A sheet of shapes, from which SVG is written: rectangles, texts, symbols, groups, in named colours."""
+"""A sheet that collects shapes (rectangles, texts, symbols, groups, in named colours) and writes them as SVG."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from euphoria_env.render.theme import PAGE, colour
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 _XMLNS = 'xmlns="http://www.w3.org/2000/svg"'
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
-LINE = 1.3  # from base line to base line, in sizes
+LINE = 1.3  # the distance of base lines, in font sizes
 _ICON, _BETWEEN = 16, 3
-_BEFORE = {"start": 0, "middle": 0.5, "end": 1}  # the share of a text before its anchor
+_BEFORE = {"start": 0, "middle": 0.5, "end": 1}  # the share of a text's width before its anchor
 
 Part = str | tuple[int | str, str]  # a symbol or words, or a number with a symbol
 
@@ -38,7 +38,7 @@ class Box(NamedTuple):
         return self.x + self.w / 2, self.y + self.h / 2
 
     def at(self, x: float, y: float) -> Box:
-        """The rectangle moved to the right by `x` and down by `y`."""
+        """Returns the rectangle moved to the right by `x` and down by `y`."""
         return Box(self.x + x, self.y + y, self.w, self.h)
 
 
@@ -49,7 +49,7 @@ class Run:
     at: tuple[float, float, float]  # the origin of its group on the sheet, and the scale of the group
     shapes: list[str] = field(default_factory=list)
     symbols: dict[str, None] = field(default_factory=dict)  # in the order of their first use
-    boxes: list[Box] = field(default_factory=list)  # around each shape, with room for any outline
+    boxes: list[Box] = field(default_factory=list)  # a box around each shape, with room for its outline
 
 
 class Sheet:
@@ -68,7 +68,7 @@ class Sheet:
         self.runs = [Run((0, 0, 1))]
 
     def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
-        """Returns a part of the sheet as SVG, in a size in pixels or, without one, as large as the page shows it."""
+        """Returns a part of the sheet as SVG, with a size in pixels or, if it is None, without one, so that the page decides."""
         view = f'viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"'
         look = f'color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
         if self.theme == PAGE:
@@ -87,11 +87,11 @@ class Sheet:
         return f"{head}{self._defined(run.symbols)}{moved}</svg>"
 
     def _defined(self, names: Iterable[str]) -> str:
-        """The definitions of symbols."""
+        """Returns the definitions of symbols."""
         return f"<defs>{''.join(symbol(name, self.theme) for name in names)}</defs>"
 
     def _label(self, text: str) -> str:
-        """The end of a tag, with a tooltip."""
+        """Returns the end of a tag, with a tooltip."""
         if not text:
             return ">"
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
@@ -208,7 +208,7 @@ class Sheet:
 
 @cache
 def parts_width(parts: tuple[Part, ...]) -> float:
-    """The width of a row of symbols."""
+    """Returns the width of a row of symbols."""
     return Sheet(PAGE).parts(0, 0, parts)
 
 
@@ -217,7 +217,7 @@ def _placed(x: float, y: float, scale: float = 1) -> str:
 
 
 def _within(outer: tuple[float, float, float], x: float = 0, y: float = 0, scale: float = 1) -> tuple[float, float, float]:
-    """The origin and the scale of a group in another one."""
+    """Returns the origin and the scale, on the sheet, of a group within another group."""
     return outer[0] + outer[2] * x, outer[1] + outer[2] * y, outer[2] * scale
 
 

@@ -23,14 +23,14 @@ from euphoria_env.words import question
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-PICTURE_WIDTH, PICTURE_HEIGHT = 1500, 758  # with up to four players; more make it taller
+PICTURE_WIDTH, PICTURE_HEIGHT = 1500, 758  # the size with up to four players; with more the picture is taller
 SMALLEST_WIDTH, LARGEST_WIDTH = 100, 10_000
-WIDE = 1300  # pixels from which on the players stand beside the board
+WIDE = 1300  # the smallest width in pixels with players beside the board
 _WIDTHS = f"width must be an integer from {SMALLEST_WIDTH} to {LARGEST_WIDTH}"
 _MARGIN, _GAP = 12, 8
-_TOP = 60  # where the board begins
-_MOST_BESIDE = 4  # players beside the board; of more players ...
-_BESIDE = 3  # ... three are beside it, and the others below
+_TOP = 60  # the top edge of the board
+_MOST_BESIDE = 4  # up to this number, all players are beside the board
+_BESIDE = 3  # with more players, this number is beside the board, and the others are below
 
 
 class Drawing(NamedTuple):
@@ -52,7 +52,7 @@ def board_svg(
     theme: str = "dark",
     changed: Collection[str] = (),
 ) -> str:
-    """The board as SVG, as everybody may see it, or with the cards of a seat and marks on the spaces open to its workers.
+    """Returns the board as SVG, as everybody may see it, or with a seat's cards and marks on the spaces open to its workers.
 
     The groups of the board and their ids are those of `euphoria_env.render.board`; groups of class "panel" have the number of the
     player as `data-seat`; all of them have tooltips.
@@ -60,14 +60,14 @@ def board_svg(
     Args:
         game: the game.
         seat: the seat whose private cards are shown too; None: nobody's.
-        width: of the picture in pixels, 100 to 10,000; None: 1500. Below 1300 the players are below the board.
+        width: the width of the picture in pixels, 100 to 10,000; None: 1500. Below 1300 the players are below the board.
         names: the names of the players by seat; None: "Player 0", "Player 1", ...
         last: a sentence about the last event.
         theme: "dark", "light", or "print" for white paper.
         changed: spaces that get a mark, because something happened there.
 
     Raises:
-        ValueError: no such seat, width, theme or space, or names that are not one for each player in one printable line.
+        ValueError: a seat, width, theme or space is not allowed, or `names` does not have one printable line for each player.
     """
     drawing = draw(game, seat, width, names, last, theme, changed)
     return drawing.sheet.svg(drawing.box, drawing.title, drawing.description, drawing.size)
@@ -82,7 +82,7 @@ def draw(
     theme: str,
     changed: Collection[str] = (),
 ) -> Drawing:
-    """The picture as of `board_svg`."""
+    """Returns the picture that `board_svg` writes, with its parts."""
     n, wide = game.rules.num_players, PICTURE_WIDTH if width is None else width
     named = names is None or (isinstance(names, Sequence) and _texts(names) and len(names) == n)
     _check(named, f"names must be {n} texts of one line", names)
@@ -109,14 +109,14 @@ def _check(allowed: bool, message: str, value: object) -> None:
 
 
 def _texts(values: object) -> bool:
-    """Whether these are texts of one printable line each."""
+    """Returns whether these are texts of one printable line each."""
     if isinstance(values, str) or not isinstance(values, Collection):
         return False
     return all(isinstance(value, str) and value.isprintable() for value in values)
 
 
 def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
-    """The name of the game; beside it the turn, the question, and the current offer or the last event."""
+    """Draws the name of the game; beside it the turn, the question, and the current offer or the last event."""
     left = _MARGIN + 2 + text_width("EUPHORIA", HUGE, 700) + 20
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
@@ -144,7 +144,7 @@ def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float
 
 
 def _rows(players: Sequence[PlayerView], goal: int, y: float, w: float) -> Iterator[Box]:
-    """The boxes of panels in rows of about equal length."""
+    """Yields the boxes of panels in rows of about equal length."""
     rows = math.ceil(len(players) / int((w + _GAP) // (PANEL_WIDTH + _GAP)))
     across = math.ceil(len(players) / max(1, rows))
     for first in range(0, len(players), across or 1):
@@ -156,7 +156,7 @@ def _rows(players: Sequence[PlayerView], goal: int, y: float, w: float) -> Itera
 
 
 def _description(view: View, asked: str, names: Sequence[str]) -> str:
-    """The players in words, for people who cannot see the picture."""
+    """Returns the players in words, for people who cannot see the picture."""
     facts = [
         f"{name}: {STARS - player.stars} of {view.stars_to_win} stars, knowledge {player.knowledge}, morale {player.morale}, "
         f"workers {' '.join(map(str, player.workers)) or 'none'} and {player.on_board} on the board."

@@ -10,7 +10,7 @@ from euphoria_env.render.theme import colour
 
 
 def star_points(middle: float, radius: float) -> str:
-    """The corners of a star, fat enough for a number."""
+    """Returns the corners of a star, fat enough for a number."""
     corners = [(radius if k % 2 == 0 else 0.56 * radius, math.pi * (k / 5 - 0.5)) for k in range(10)]
     return " ".join(f"{middle + r * math.cos(a):.2f},{middle + r * math.sin(a):.2f}" for r, a in corners)
 
@@ -76,7 +76,7 @@ ICONS = {
     "cross": f'<path d="M4 4 12 12M12 4 4 12" {_LINE}/>',
 }
 _PIPS = {1: "c", 2: "ai", 3: "aci", 4: "aegi", 5: "acegi", 6: "abeghi"}
-# Where the pips are, in quarters of the side: the corners a e g i, the middle c, the sides b h.
+# The places of the pips, in quarters of the side: the corners a e g i, the middle c, the sides b h.
 _PIP_PLACES = {"a": (1, 1), "e": (3, 1), "g": (1, 3), "i": (3, 3), "c": (2, 2), "b": (1, 2), "h": (3, 2)}
 DIE_WIDTH, DIE_HEIGHT = 40, 26  # the tab with the player's number, and the die itself, a square
 _TAB = DIE_WIDTH - DIE_HEIGHT
@@ -84,7 +84,7 @@ TOKEN_SIZE = BADGE_SIZE = 24
 
 
 def die(player: int, face: int, theme: str) -> str:
-    """A worker, as SVG of `DIE_WIDTH` x `DIE_HEIGHT`: a tab with the number of its player, and a die in their colour."""
+    """Returns a worker, as SVG of `DIE_WIDTH` x `DIE_HEIGHT`: a tab with the number of its player, and a die in their colour."""
     seat = f"seat-{player}"
     outline = f'stroke="{colour(f"{seat}-edge", theme)}" stroke-width="1.5"'
     slot = colour("slot", theme)
@@ -103,14 +103,14 @@ def die(player: int, face: int, theme: str) -> str:
 
 
 def token(player: int, theme: str) -> str:
-    """A star with the number of its player, as SVG in a square of `TOKEN_SIZE`."""
+    """Returns a star with the number of its player, as SVG in a square of `TOKEN_SIZE`."""
     fill, ink, edge = (colour(name, theme) for name in (f"seat-{player}", f"seat-{player}-ink", f"seat-{player}-edge"))
     star = f'<polygon points="{star_points(12, 11.7)}" fill="{fill}" stroke="{edge}" stroke-linejoin="round"/>'
     return star + _number(player, 12, 16.4, 12, ink)
 
 
 def badge(player: int, theme: str) -> str:
-    """The number of a player on a disc in their colour, as SVG in a square of `BADGE_SIZE`."""
+    """Returns the number of a player on a disc in their colour, as SVG in a square of `BADGE_SIZE`."""
     fill, ink, edge = (colour(name, theme) for name in (f"seat-{player}", f"seat-{player}-ink", f"seat-{player}-edge"))
     return f'<circle cx="12" cy="12" r="11" fill="{fill}" stroke="{edge}"/>' + _number(player, 12, 17, 14, ink)
 
@@ -121,7 +121,7 @@ def _number(number: int, x: float, y: float, size: int, fill: str) -> str:
 
 @lru_cache(1024)
 def symbol(name: str, theme: str) -> str:
-    """A symbol to `<use>`, by its id: `icon-energy`, `worker-2-6` (player, face), `token-2` and `badge-2` (player)."""
+    """Returns a symbol to `<use>`, by its id: `icon-energy`, `worker-2-6` (player, face), `token-2` and `badge-2` (player)."""
     kind, _, which = name.partition("-")
     if kind == "icon":
         w, h, shape = 16, 16, ICONS[which.replace("-", " ")]
@@ -133,7 +133,7 @@ def symbol(name: str, theme: str) -> str:
 
 
 def symbols(theme: str) -> str:
-    """All symbols of a page."""
+    """Returns all symbols of a page."""
     names = [f"icon-{name.replace(' ', '-')}" for name in ICONS]
     for player in range(MAX_PLAYERS):
         names += [f"worker-{player}-{face}" for face in _PIPS]

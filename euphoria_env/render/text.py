@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 TEXT_WIDTH = 100
-_HEADING = 12  # columns of the name of a region
-_NAME = 36  # columns of a space's name
+_HEADING = 12  # the columns for the name of a region
+_NAME = 36  # the columns for the name of a space
 _NARROWEST = 20
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
-    """The board as text, as everybody may see it or as the player of a seat may.
+    """Returns the board as text, as everybody may see it or as the player of a seat may.
 
     Args:
         game: the game.
@@ -44,7 +44,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
         moves: whether to list the legal moves, too, if the seat decides.
 
     Raises:
-        ValueError: no such seat, or a smaller width.
+        ValueError: there is no such seat, or the width is smaller.
     """
     if width < _NARROWEST:
         raise ValueError(f"a board needs a width of at least {_NARROWEST} columns, not {width}")
@@ -60,7 +60,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
 
 
 def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
-    """The board and the players' possessions, about a line for each region and each player.
+    """Returns the board and the players' possessions, about a line for each region and each player.
 
     Args:
         view: the visible part of a game.
@@ -96,7 +96,7 @@ def _short_region(view: View, faction: int, names: Sequence[str]) -> _Row:
 
 
 def _short_site(view: View, market: str, names: Sequence[str]) -> str:
-    """A market, or its site if somebody stands there."""
+    """Returns a market, or its site if somebody stands there."""
     tile, stars = view.markets[market].tile, view.markets[market].stars
     if tile:
         return f"{short_title(tile)}{_there(view, market, names)}" + (f", stars {_owners(stars, names)}" if stars else "")
@@ -117,7 +117,7 @@ def _owners(seats: Sequence[int], names: Sequence[str]) -> str:
 
 
 def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Row | str]:
-    """A table of the players' possessions, or a paragraph for each player if the table is too wide."""
+    """Yields a table of the players' possessions, or a paragraph for each player if the table is too wide."""
     longest = max(map(len, names))
     facts = [_facts(player, view.stars_to_win) for player in view.players]
     labels = [f"{'>' if player.deciding else ' '} {names[player.seat]:{longest}}" for player in view.players]
@@ -155,7 +155,7 @@ class _Row(NamedTuple):
 
 
 def _folded(rows: Iterable[_Row | str], width: int) -> Iterator[str]:
-    """The lines of rows and of plain lines, at most `width` wide; rules fill the width."""
+    """Yields the lines of rows and of plain lines, at most `width` wide; rules fill the width."""
     for row in rows:
         if isinstance(row, str):
             rule = row.startswith("--- ")
@@ -167,9 +167,9 @@ def _folded(rows: Iterable[_Row | str], width: int) -> Iterator[str]:
 
 
 def _wrapped_row(row: _Row, width: int) -> list[str]:
-    """A row in lines; a part is broken only if it is longer than a line."""
+    """Returns a row in lines; a part is broken only if it is longer than a line."""
     label, indent = row.label, len(row.label)
-    if 5 * indent > 3 * width:  # little room beside the label
+    if 5 * indent > 3 * width:  # there is little room beside the label
         label, indent = f"{' ' * (indent - len(label.lstrip()))}{' '.join(label.split())}  ", 4
     parts = [part.replace(" ", _HARD_SPACE) if len(part) <= width - indent else part for part in row.parts]
     separator = row.separator[:-1].replace(" ", _HARD_SPACE) + " "
@@ -247,7 +247,7 @@ def _named(name: str, *about: str) -> _Row:
 
 
 def _space(view: View, space: str, recipe: str = "") -> _Row:
-    """A space for one worker, with its cost and gain."""
+    """Returns a space for one worker, with its cost and gain."""
     recipe = recipe or f"{cost_words(space)} -> {short_gain(space)}"
     return _Row(f"  {space:{_NAME}} {_workers(view.workers.get(space, ()))}  ", (recipe,))
 
@@ -287,7 +287,7 @@ def _cards(view: View) -> list[_Row]:
 
 
 def _always() -> Iterator[_Row | str]:
-    """The rules that apply in every position: the commodity areas, the knowledge check, retrieving."""
+    """Yields the rules that apply in every position: the commodity areas, the knowledge check, retrieving."""
     for k, (sums, gain) in enumerate(area_gains("commodity")):
         yield _named("areas, by the sum of all faces" if k == 0 else "", f"{sums}: {gain}")
     yield _named("retrieving", RETRIEVING)
@@ -295,5 +295,5 @@ def _always() -> Iterator[_Row | str]:
 
 
 def _move(move: Move) -> _Row:
-    """A move with its cost, gain and risk."""
+    """Returns a move with its cost, gain and risk."""
     return _Row(f"  {move.notation:{_NAME}} ", (*filter(None, [move.told, move.risk and f"! {move.risk}"]),), "  ")

@@ -1,8 +1,8 @@
-"""The colours of the drawing by name, one table for each theme: on a page they are CSS variables, in a picture their values.
+"""The colours of the drawing by name, in a table for each theme. Pages use them as CSS variables; pictures contain the values.
 
-Each has one meaning. A seat has its colour (`seat-0`), what is printed on it (`seat-0-ink`), its outline (`seat-0-edge`), and its
-lines and texts on the grounds (`seat-0-line`); a faction has its lines and texts (`euphorian`), the ground of its region
-(`euphorian-ground`) and that of a cell in it (`euphorian-cell`).
+Each name has one meaning. A seat has colours for its dice and stars (`seat-0`), for what is printed on them (`seat-0-ink`), for
+their outline (`seat-0-edge`), and for lines and texts on a ground (`seat-0-line`). A faction has colours for lines and texts
+(`euphorian`), for the ground of its region (`euphorian-ground`) and for the cells on it (`euphorian-cell`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from euphoria_env.board import FACTIONS
 
-# Fill of a player's dice and stars, and of what is printed on them: far apart for every kind of colour sight, and in grey;
-# nobody needs to distinguish them: the player's number is always shown.
+# The colours of each player's dice and stars, and of what is printed on them. They differ for every kind of colour vision and in
+# grey. Nobody has to tell them apart, since the player's number is always shown.
 PLAYER_COLOURS = (
     ("#e62141", "#ffffff"),
     ("#508bf9", "#101218"),
@@ -88,17 +88,17 @@ THEMES: dict[str, dict[str, str]] = {
     "light": _LIGHT,
     "print": _LIGHT | {"paper": "#ffffff", "panel": "#ffffff"},
 }
-PAGE = "page"  # stands for a theme: each colour is a variable, which the page sets (`variables`)
+PAGE = "page"  # used in place of a theme: colours are CSS variables, which the page sets (`variables`)
 
 
 @lru_cache(1024)
 def colour(name: str, theme: str) -> str:
-    """A colour as it is written into the drawing; what begins with "#", and "none", stay as they are."""
+    """Returns a colour as SVG text; "none" and colours that begin with "#" stay as they are."""
     if name == "none" or name.startswith("#"):
         return name
     return f"var(--{name})" if theme == PAGE else THEMES[theme][name]
 
 
 def variables(theme: str) -> str:
-    """The colours of a theme as declarations of CSS variables."""
+    """Returns the colours of a theme as declarations of CSS variables."""
     return " ".join(f"--{name}: {value};" for name, value in THEMES[theme].items())

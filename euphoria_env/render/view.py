@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from euphoria_env import board
+from euphoria_env.decision_prompts import prompt
 from euphoria_env.json_reader import read_integer
-from euphoria_env.prompts import prompt
 from euphoria_env.words import dilemma_words, title
 from euphoria_env.words.names import called, does
 
@@ -23,7 +23,7 @@ Worker = tuple[int, int]  # player, face
 
 @dataclass(frozen=True)
 class RecruitView:
-    """A recruit that may be shown; during the setup the one chosen as active is `active` already (R2.2)."""
+    """A recruit that may be shown; during the setup, the one chosen as active already counts as `active` (R2.2)."""
 
     name: str
     active: bool
@@ -35,11 +35,11 @@ class PlayerView:
     """The visible part of a player.
 
     Attributes:
-        stars: the number still to place.
+        stars: the number of stars still to place.
         artifacts: the cards by type; None if only their number is public.
         recruits: the active ones, and the hidden ones if they may be seen.
         hidden: the number of hidden recruits that are not listed.
-        dilemma: its artifact; None if it is secret.
+        dilemma: the artifact on the dilemma card; None if it is secret.
         resolved: None, "star" or "recruit".
         penalties: the tiles whose penalty is in force for the player (R12.1).
         asides: further secrets of the seat whose view this is (R19.2).
@@ -101,7 +101,7 @@ class View:
 
 
 def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> View:
-    """The visible part of a game: for everybody, or for the player of a seat.
+    """Returns the visible part of a game: for everybody, or for the player of a seat.
 
     Args:
         game: the game.
@@ -109,7 +109,7 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
         names: the names of the players by seat, with "you" for the reader; None: "player 0", "player 1" ...
 
     Raises:
-        ValueError: no such seat, or names for another number of players.
+        ValueError: there is no such seat, or `names` does not have one name for each player.
     """
     d = game.to_dict()
     n = len(d["players"])
@@ -155,7 +155,7 @@ def _headline(d: Mapping[str, Any], who: Sequence[str]) -> str:
 
 
 def _offer(d: Mapping[str, Any], who: Sequence[str]) -> str:
-    """The trade under way, which is public (R15.2)."""
+    """Returns the trade under way, which is public (R15.2)."""
     pending = d["pending"]
     given, asked = (_amounts(dict(zip(board.ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
     return does(who[d["active"]], f"offers {who[pending['partner']]} {given or 'nothing yet'} for {asked or 'nothing yet'}")
@@ -199,7 +199,7 @@ def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str
 
 
 def remarks(player: PlayerView) -> list[str]:
-    """Says what else is known of a player: hidden recruits, what happened this turn, the dilemma."""
+    """Returns sentences on what else is known of a player: hidden recruits, what happened this turn, the dilemma."""
     found = [f"{player.hidden} hidden recruit{'s' if player.hidden > 1 else ''}"] if player.hidden else []
     if player.resolved:
         dilemma = f"dilemma {player.dilemma}: became a {player.resolved}"
@@ -209,12 +209,12 @@ def remarks(player: PlayerView) -> list[str]:
 
 
 def _still_choosing(d: Mapping[str, Any]) -> bool:
-    """Whether recruits are still being chosen, so that the choices are secret (R2.2)."""
+    """Returns whether recruits are still being chosen, so that the choices are secret (R2.2)."""
     return d["status"] == "setup" and not any(r["active"] for player in d["players"] for r in player["recruits"])
 
 
 def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
-    """The cards that a player removed from the game or put into it, which only this player knows (R19.2)."""
+    """Yields the cards that a player removed from the game or put into it, which only this player knows (R19.2)."""
     for what, key in (("recruits put out", "recruits_out"), ("tiles put out", "tiles_out"), ("tiles put in", "tiles_in")):
         names = [name for name, p in d[key].items() if p == seat]
         if names:
@@ -222,6 +222,6 @@ def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
 
 
 def site_slots(market: str) -> tuple[str, ...]:
-    """The four slots of the construction site of a market."""
+    """Returns the four slots of the construction site of a market."""
     first = board.SLOTS_PER_SITE * board.MARKETS.index(market)
     return board.SLOTS[first : first + board.SLOTS_PER_SITE]

@@ -1,6 +1,6 @@
 """Moves, events, cards and the game itself in plain words of our own.
 
-A seat is told nothing that it may not know (R19).
+The texts for a seat contain nothing that its player may not know (R19).
 """
 
 from __future__ import annotations

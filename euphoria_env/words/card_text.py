@@ -31,7 +31,8 @@ _FOLDER = Path(__file__).parent
 _TEXTS: dict[str, dict[str, str]] = tomllib.loads((_FOLDER / "cards.toml").read_text(encoding="utf-8"))
 PENALTY_TEXTS = _TEXTS["tiles"]
 PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
-AREA_SUMS = (("1 to 4", 1, 0), ("5 to 8", 1, -1), ("9 or more", 2, 1))  # of faces: units, knowledge; 0: allegiance (R6.1)
+# For each sum of faces: units of the good, change of knowledge (0: allegiance instead) (R6.1).
+AREA_SUMS = (("1 to 4", 1, 0), ("5 to 8", 1, -1), ("9 or more", 2, 1))
 RETRIEVING = "pay 1 food or 1 bliss to gain 2 morale, or retrieve for free and lose 1 morale"  # R3.4
 CHECK = (  # R5.3
     f"when you roll, add your knowledge and all your available workers; at {KNOWLEDGE_LIMIT} or more "
@@ -47,7 +48,7 @@ def recruit_words(name: str) -> str:
     """Returns the abilities of a recruit, in a sentence or several.
 
     Raises:
-        ValueError: no such recruit.
+        ValueError: there is no such recruit.
     """
     return _TEXTS["recruits"][_known(name, _TEXTS["recruits"], "a recruit")]
 
@@ -56,7 +57,7 @@ def tile_words(name: str) -> str:
     """Returns the penalty of a market tile, for whoever has no star on it.
 
     Raises:
-        ValueError: no such tile.
+        ValueError: there is no such tile.
     """
     return PENALTY_TEXTS[_known(name, PENALTY_TEXTS, "a market tile")]
 
@@ -65,7 +66,7 @@ def dilemma_words(artifact: str) -> str:
     """Returns the price of resolving the dilemma of an artifact, and its two results.
 
     Raises:
-        ValueError: no such artifact.
+        ValueError: there is no such artifact.
     """
     return (
         f"Once per game, as your whole turn: pay {amount(1, _known(artifact, ARTIFACTS, 'an artifact'))} or any 2 artifacts, "
@@ -74,10 +75,10 @@ def dilemma_words(artifact: str) -> str:
 
 
 def space_words(space: str, tile: str | None = None) -> str:
-    """Returns the cost and the gain of a space, with bonuses; of a market with the tile that was built there.
+    """Returns the cost and the gain of a space, with bonuses. For a built market, `tile` names its tile.
 
     Raises:
-        ValueError: no such space, or no such tile.
+        ValueError: there is no such space or no such tile.
     """
     _known(space, SPACES, "a space")
     if tile is not None:

@@ -1,4 +1,4 @@
-"""The consequences of a move in words: its cost, what it gives, and its risks. What happens in all continuations is certain."""
+"""The consequences of a move in words: cost, gain and risks. An effect counts as certain if all continuations have it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from euphoria_env.words.continuations import (
 from euphoria_env.words.event_text import Clause
 from euphoria_env.words.names import amount, does, listed, possessive, second_person, short_name, totals
 
-_LEAST_CHANCE = 0.0005  # that is told
-_Changes = dict[tuple[int, Clause], int]  # how much of each change happens, by the kind of event; `Clause.n` is 1
+_LEAST_CHANCE = 0.0005  # smaller chances are not mentioned
+_Changes = dict[tuple[int, Clause], int]  # the amount of each change, by kind of event and clause (with n = 1)
 
 
 class Consequences(NamedTuple):
-    """The parts of the cost and of the certain gain of a move; what must be known besides; its risks."""
+    """The parts of the cost and of the certain gain of a move, notes on what else happens, and its risks."""
 
     cost: list[str]
     gain: list[str]
@@ -51,7 +51,7 @@ def consequences(rows: np.ndarray, moves: Sequence[int], names: Sequence[str]) -
 
 
 class _MoveDescription:
-    """Describes the continuations of a move; `found` has a list for each roll of the dice, the lowest one first."""
+    """Describes the continuations of a move; `found` has a list of them for each roll of the dice, low rolls first."""
 
     def __init__(self, g: np.void, names: Sequence[str], found: list[list[Continuation]]) -> None:
         self.g, self.p, self.names = g, int(g["player"]), names
@@ -65,7 +65,7 @@ class _MoveDescription:
         self.possible: _Changes = {change: max(numbers) for change, numbers in amounts.items() if not min(numbers)}
 
     def consequences(self) -> Consequences:
-        """Returns all parts."""
+        """Returns the consequences of the move."""
         own = [(kind, clause, n) for (kind, clause), n in self.sure.items() if clause.player == self.p]
         cost = self._amounts((k, c, n) for k, c, n in own if k in COST_KINDS or (k == CHOICE and c.says == "pay"))
         gain = self._amounts((k, c, n) for k, c, n in own if k in GAIN_KINDS or (k == CHOICE and c.says in ("gain", "place")))
@@ -98,7 +98,7 @@ class _MoveDescription:
         )
 
     def _news(self, changes: _Changes) -> list[str]:
-        """Returns changes of the game and of other players as sentences; players who do the same have one together."""
+        """Returns changes of the game and of other players as sentences; players with equal changes share one."""
         told = [
             clause._replace(n=n)
             for (kind, clause), n in changes.items()
@@ -116,7 +116,7 @@ class _MoveDescription:
         return does(self.names[players[0]], text) if players[0] >= 0 else text
 
     def _abilities(self) -> Iterator[str]:
-        """Yields the names of abilities that are asked."""
+        """Yields a text that names the abilities whose use players are asked about, if there are any."""
         asked = dict.fromkeys(ability for line in self.lines for ability in line.abilities)
         cards = [(q, short_name(RECRUIT_NAMES[card])) for q, card in asked]
         if cards:
@@ -125,7 +125,7 @@ class _MoveDescription:
     # -------------------------------------------------------------------------------------------------------------- risks
 
     def _risks(self) -> Iterator[str]:
-        """Yields the workers that are bumped or return, losses to rolls and to the hand limit, and others who may win."""
+        """Yields texts on bumped and returning workers, losses to rolls and the hand limit, and other players who may win."""
         first = self.lines[0].events
         for q, face in [event[1::2] for event in first if event[0] == K.BUMPED]:
             yield f"your {face} is bumped and rolled" if q == self.p else f"bumps {possessive(self.names[q])} {face}"
@@ -143,7 +143,7 @@ class _MoveDescription:
             yield "a roll decides who wins"
 
     def _losses(self, q: int) -> Iterator[str]:
-        """Yields what a player may lose to the knowledge check, to faces that they roll and to the hand limit."""
+        """Yields texts on what a player may lose to the knowledge check, to rolled faces and to the hand limit."""
         own, name = q == self.p, self.names[q]
         if q in self.rolling:
             chances = [chance_to_lose(self.g, q, line.events) for line in self.lowest]
@@ -161,5 +161,5 @@ class _MoveDescription:
 
 
 def percent(chance: float) -> str:
-    """Returns a chance in percent, to a tenth: "33.3"."""
+    """Returns a chance in percent, rounded to a tenth: "33.3"."""
     return f"{100 * chance:.1f}".removesuffix(".0")

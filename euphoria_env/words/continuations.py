@@ -1,7 +1,7 @@
-"""Continuations of a move: it is played on copies of the game, and then on until the next placement or turn.
+"""Continuations of a move: plays the move on copies of the game, and goes on until the next placement or turn.
 
 All that the player who decides cannot know is dealt again first (R19). The copies roll low, high and mixed dice, take the first
-and the last answer to every choice, and use no ability that is asked.
+and the last answer to every choice, and decline every ability about which a player is asked.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET, EventKind
 from euphoria_env.words.event_text import EVENT_WORDS, Clause, Narrator
 from euphoria_env.words.names import amount, gains, named, short_name, star_place, units
 
-# Members of the enums as plain integers, which Python finds many times as fast.
+# The members of the enums as plain integers, which Python looks up many times as fast.
 K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
 _ROLLS = ([1] * 16, [6, 5, 4, 3] * 4)  # the faces that continuations roll
-_STEP_EVENTS = 300  # of one step, at most
-CHOICE = -1  # instead of a kind of event
+_STEP_EVENTS = 300  # the most events of one step
+CHOICE = -1  # used in place of a kind of event
 COST_KINDS = {K.PAID, K.GIVEN, K.DISCARDED, K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST, K.SACRIFICED}
 GAIN_KINDS = {
     K.GAINED, K.RECEIVED, K.DRAWN, K.KNOWLEDGE_GAINED, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.ALLEGIANCE, K.MINER,
@@ -40,14 +40,14 @@ GAIN_KINDS = {
 NEWS_KINDS = {K.REVEALED, K.RECRUIT_ACTIVE, K.RECRUIT_DEALT, K.BUILT, K.WON, K.CUT_OFF}
 _TOLD = COST_KINDS | GAIN_KINDS | NEWS_KINDS
 KINDS_OF_OTHERS = (GAIN_KINDS - {K.RECEIVED}) | {K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST}
-# The results of a choice, which the words of the choice tell.
+# The events that are results of a choice; the text of the choice covers them.
 CHOSEN_KINDS = {
     K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
 }  # fmt: skip
 _VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.DISCARD: "discard"}
 _HAND_LIMIT = EVENT_WORDS[EventKind.HAND_LIMIT].why
 _ROLL_OFF = NAMES["tie-break"].index("roll")
-_SUMS = [np.ones(1)]  # the chance of each sum of faces, by the number of dice
+_SUMS = [np.ones(1)]  # by the number of dice, the probability of each sum of faces
 for _ in range(MAX_WORKERS):
     _SUMS.append(np.convolve(_SUMS[-1], [0, *[1 / 6] * 6]))
 
@@ -65,11 +65,11 @@ class Continuation:
     """One continuation of a move.
 
     Attributes:
-        narrator: knows why things happen.
-        found: the changes that are told, without the results of choices.
+        narrator: turns events into clauses, with their causes.
+        found: the changes to mention, without the results of choices.
         events: all events, without the rolls that decide a tie.
         kinds: their kinds.
-        abilities: the players and recruits that are asked.
+        abilities: the recruits about whose use a player is asked, each with the player.
         has_choice: whether another answer was possible.
         by_roll: whether dice decide who wins (R16.2).
     """
@@ -81,22 +81,22 @@ class Continuation:
         self.kinds: set[int] = set()
         self.abilities: list[tuple[int, int]] = []
         self.has_choice = self.by_roll = self._shows_hand = False
-        self._chooser, self._units = -1, 0  # who chooses, and how much has not yet happened of what is chosen
-        self._asked: _Choice | None = None  # since the last event
-        self._knows_cards = True  # until hidden cards are shown that were dealt at random
+        self._chooser, self._units = -1, 0  # the player who chooses, and the units of the choice still to come
+        self._asked: _Choice | None = None  # the last choice, if no event came after it
+        self._knows_cards = True  # false once a card that was dealt at random is turned up
 
     def add(self, event: list[int]) -> None:
         """Adds an event."""
         kind, player, a, b = event
         self._shows_hand |= kind == K.ABILITY and a == GAMBLER
         if self._shows_hand and player != self.p and kind in (K.DRAWN, K.HAND_LIMIT):
-            return  # nobody knows before whether the hand holds a pair
+            return  # the player who decides cannot know whether the hand holds a pair
         if kind == K.TIE_BROKEN and a >= _ROLL_OFF:
             self.by_roll = True
             while self.events[-1][0] in (K.ROLL, K.DIE, K.LOT):
                 self.events.pop()
         if kind in _TOLD:
-            self._find(kind, self.narrator.clause(kind, player, -1 if SECRET[kind] else a, b))
+            self._count(kind, self.narrator.clause(kind, player, -1 if SECRET[kind] else a, b))
         if self.narrator.keep_cause(*event) and kind not in (K.PAYS, K.DILEMMA, K.REACTION):
             self._units = 0
         self._knows_cards &= kind not in (K.BUILT, K.REVEALED)
@@ -104,7 +104,7 @@ class Continuation:
         self.events.append(event)
         self.kinds.add(kind)
 
-    def _find(self, kind: int, clause: Clause) -> None:
+    def _count(self, kind: int, clause: Clause) -> None:
         is_reaction = bool(self.events) and self.events[-1][0] == K.REACTION
         if kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
             self._units -= clause.n
@@ -112,7 +112,7 @@ class Continuation:
             self.found[kind, clause if clause.n == 1 else clause._replace(n=1)] += clause.n
 
     def _is_told(self, kind: int, clause: Clause) -> bool:
-        """Returns whether a change is told: not the effects of hidden cards, nor what a roll or the hand limit takes."""
+        """Returns whether to mention a change: not an effect of hidden cards, nor what a roll or the hand limit takes."""
         if kind == K.WON:
             return not self.by_roll
         if kind in NEWS_KINDS:
@@ -132,7 +132,7 @@ class Continuation:
             self.found[CHOICE, Clause(choice.player, choice.verb, self.narrator.why, item=choice.text)] += 1
 
     def begin_choice(self, choice: _Choice | None) -> bool:
-        """Expects the results of a choice, which are not told; returns False where one goes on that was begun before."""
+        """Expects the results of a choice, which are not mentioned; returns False if there is no new choice."""
         previous, self._asked = self._asked, choice
         if choice is None or choice == previous or (choice.verb == "pay" and self._units > 0):
             return False
@@ -155,7 +155,7 @@ class Explorer:
         self._choice = _choice(self.g, _legal(rows))
 
     def continuations(self, move: int) -> list[list[Continuation]]:
-        """Plays a move with different dice, if any are rolled, and answers, if any are asked; a list for each, low dice first."""
+        """Plays a move with low, then other dice, and different answers to choices; returns the continuations of each roll."""
         found: list[list[Continuation]] = []
         for tape in self._tapes:
             found.append([])
@@ -197,7 +197,7 @@ def _legal(rows: np.ndarray) -> list[int]:
 
 
 def _choice(g: np.void, legal: list[int]) -> _Choice | None:
-    """Returns the choice that a player is asked to make; None if it pays and gives nothing, or only what a roll takes."""
+    """Returns the choice that a player is asked to make; None if nothing is paid or gained by it, or if a roll forces it."""
     asked, p = g["ask"], int(g["player"])
     if asked == D.SERIES and g["verb"] != V.LOSE:
         verb, groups = int(g["verb"]), [(int(g[f"units_{k}"]), int(g[f"set_{k}"])) for k in "ab"]
@@ -223,16 +223,16 @@ def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
 
 
 def chance_to_lose(start: np.void, p: int, events: Iterable[Sequence[int]]) -> float:
-    """Returns the chance of a player to lose a worker to the knowledge check, over all faces of the dice that are rolled (R5.3).
+    """Returns the probability that a player loses a worker to the knowledge check, over all rolls of the dice (R5.3).
 
     Args:
-        start: the game before.
+        start: the row of the game before the move.
         p: the player.
-        events: those of a continuation.
+        events: the events of a continuation.
     """
     knowledge = int(start["knowledge"][p])
-    known = knowledge + sum((k + 1) * n for k, n in enumerate(start["available"][p].tolist()))  # of the sum that is checked
-    safe = np.ones(1)  # the chance of each sum of the dice so far, no worker being lost
+    known = knowledge + sum((k + 1) * n for k, n in enumerate(start["available"][p].tolist()))  # the part without dice
+    safe = np.ones(1)  # the probability of each sum of the dice so far without a lost worker
     rolling = dice = 0
     for kind, _, a, b in (event for event in events if event[1] == p):
         if kind == K.ROLL:

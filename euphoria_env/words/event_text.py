@@ -36,11 +36,11 @@ class EventWords(NamedTuple):
     """The words for a kind of event.
 
     Attributes:
-        says: what the player does, {} being the items; a sentence without a subject where the kind has no player. "": nothing.
-        item: with the fields {a} and {b}, and {whose}: of the player `a`.
-        number: the field with the number of items, which are added up; "1": it is one of them; "": `item` is text.
-        why: what is said of the events that it causes.
-        hidden: the item where the reader may not know `a`.
+        says: what the player does, with {} for the items, or a whole sentence if the kind has no player; "": nothing is said.
+        item: the item, with the fields {a}, {b} and {whose} (the possessive of the player `a`).
+        number: the field with the number of items; such numbers are added up. "1": one item; "": `item` is not counted.
+        why: the reason that is given for the events that it causes.
+        hidden: the text of the item if the reader may not know `a`.
         change: the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`.
     """
 
@@ -130,12 +130,13 @@ EVENT_WORDS = {
     _K.RANK: EventWords("ends on rank {}", "{a}"),
 }
 _KIND_ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
-_BEGINS_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
+# The kinds that always begin a group; abilities may interrupt one.
+_BEGINS_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])
 _CAUSE_KINDS = {kind for kind, row in KIND_ROWS.items() if row.causes} | {_K.WAY, _K.RESUMED, _K.RETRIEVED}
-_EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # of which is told why
-_IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # told only where no effect follows
+_EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # the log says why these happen
+_IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # the log has these only if no effect follows
 _TIES = ("more stars", "higher morale", "lower knowledge", "more markets", "more territories", "the lower roll", "the lot")
-_NAMED: dict[str, Callable[[str], str]] = {  # the fields that stand for names
+_NAMED: dict[str, Callable[[str], str]] = {  # turns the fields that stand for names into words
     "artifact": str,
     "faction": str.capitalize,
     "item": str,
@@ -150,7 +151,7 @@ _RETRIEVING = EVENT_WORDS[_K.RETRIEVES].why
 
 
 class Clause(NamedTuple):
-    """A part of a line: a player, a verb and an item. Neighbours that differ in their last four fields alone become one."""
+    """A part of a line: a player, a verb and an item. Neighbours whose first four fields are equal are joined."""
 
     player: int  # -1: nobody
     says: str
@@ -172,8 +173,8 @@ class Narrator:
 
     Attributes:
         row: the game.
-        clauses: those of the line so far.
-        obvious: the causes that are not told, since the line names them anyway.
+        clauses: the clauses of the line so far.
+        obvious: the causes that are left out, since the line names them anyway.
     """
 
     def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
@@ -185,7 +186,7 @@ class Narrator:
     def begin(self, obvious: set[str]) -> None:
         """Forgets all causes, and sets the obvious ones."""
         self.obvious = obvious
-        self._group = self._interruption = self._next = self._source = ""  # of the events that follow
+        self._group = self._interruption = self._next = self._source = ""  # the causes of the next events
 
     def _field(self, meaning: str, value: int) -> str:
         if value < 0:
@@ -276,7 +277,7 @@ class Narrator:
 
 
 def _follows(kind: int, following: int) -> bool:
-    """Returns whether the next event is an effect of this one, or both are penalties."""
+    """Returns whether the event `following` is an effect of this kind, or both are penalties."""
     return following in ((_K.DIE, _K.FACE_SET) if kind == _K.ROLL else _EFFECTS) or kind == following == _K.PENALTY
 
 
@@ -286,14 +287,14 @@ def log(
     """Returns the log, a line for each decision: who did what, and why.
 
     Args:
-        game: with its history.
+        game: the game, with its history.
         seat: who reads it; None: everybody. Cards that the reader may not know are not named (R19).
         names: what the players are called; None: "player 0" and so on.
-        since: only the lines of the decisions from this number on; the first is 0, and tells of the deal too.
-        spoken_to: whether the reader is called "you", or by name as the others.
+        since: the number of the first decision that gets a line; the line of decision 0 tells of the deal too.
+        spoken_to: whether the reader is called "you" rather than by name.
 
     Raises:
-        ValueError: no such seat, another number of names, or a number less than 0.
+        ValueError: there is no such seat, `names` does not have one name for each player, or `since` is negative.
     """
     events, decided = game.event_array(seat), game.decided(since)
     narrator = Narrator(game.states[0], called(int(game.states[0]["num_players"]), seat if spoken_to else None, names), game.turn)
@@ -316,6 +317,6 @@ def log(
 
 
 def _silent_choice(player: int, action: int) -> Clause:
-    """Returns the clause of a choice by which nothing happens yet; those of cards are secret."""
+    """Returns the clause of a choice that logs no event yet; it does not name a chosen card, which is secret."""
     name = actions.NAMES[action].replace("_", " ")
     return Clause(player, "decides") if name.startswith("choose ") else Clause(player, "chooses {}", item=f'"{name}"')

@@ -1,4 +1,4 @@
-"""The legal moves of a decision, explained, and the decision itself as a sentence."""
+"""Explains the legal moves of a decision, and puts the decision itself into a sentence."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.loop import step
 from euphoria_env.engine.retrieval import WORKER_SPACE, on_board
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.engine.tape import empty_tape
-from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
 from euphoria_env.words.consequences import Consequences, consequences
 from euphoria_env.words.names import (
@@ -63,11 +63,11 @@ class Move:
         group: the name of a group of similar moves; never empty.
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
-        cost: the price, in parts separated by ", "; a sign gives the direction of a marker. Within a part alternatives have "or".
-        gain: the certain gain, as long as nobody uses an ability, in such parts; then, each after "; ", what happens to others,
-            what may happen, and the abilities that may follow. In the middle of a turn what is the same for all moves is left
-            out of both.
-        risk: possible losses by chance, whom the move bumps, what the hand limit takes, and who else wins.
+        cost: the price, in parts separated by ", "; a sign gives the direction of a marker, and "or" separates alternatives.
+        gain: the gain that is certain if nobody uses an ability, in such parts; then, each after "; ", what happens to others,
+            what may happen, and the abilities that may follow. In the middle of a turn, cost and gain leave out what all moves
+            have in common.
+        risk: possible losses by chance, workers that the move bumps, losses to the hand limit, and others who may win.
     """
 
     action: int
@@ -86,7 +86,7 @@ class Move:
 
 
 class _Decision:
-    """A decision: the rows of the game, its row, who decides, the operation that takes the answer, the names of the players."""
+    """A decision: the rows of the game, the player who decides, the operation that takes the answer, the players' names."""
 
     def __init__(self, game: Game, seat: int | None, names: Sequence[str] | None) -> None:
         self.rows = copy_rows(game.states)
@@ -112,7 +112,7 @@ class _Decision:
 
 
 class _Sentence(NamedTuple):
-    """The texts of a move besides its consequences, before which they stand."""
+    """The texts of a move that stand before its consequences."""
 
     group: str
     text: str
@@ -134,7 +134,7 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
         names: what the players are called, one name for each seat; None: "player 1".
 
     Raises:
-        ValueError: no such seat, or names for another number of players.
+        ValueError: there is no such seat, or `names` does not have one name for each player.
     """
     _check_seat(game, seat)
     decision, moves = _Decision(game, seat, names), game.legal_actions().tolist()
@@ -156,7 +156,7 @@ def _sentence(decision: _Decision, action: int) -> _Sentence:
 
 
 def _consequences(decision: _Decision, moves: Sequence[int]) -> dict[int, Consequences]:
-    """Returns the consequences of all moves but trades; in the middle of a turn without what is the same for all of them."""
+    """Returns the consequences of all moves except trades; in the middle of a turn, without those that all moves share."""
     g = decision.g
     moves = [action for action in moves if not actions.TRADE <= action < actions.ACCEPT]
     if g["status"] == SETUP or not moves:
@@ -216,7 +216,7 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
 
 
 def _take(d: _Decision, k: int) -> _Sentence:
-    """Takes back a worker; those that are asked for before it stay (R18.2)."""
+    """Returns the sentence of taking back a worker, with a note on the workers that then stay on the board (R18.2)."""
     (face, space), taken = _board_worker(d, k), d.g["taken"].tolist()
     left = [worker for worker in range(max(0, *taken), k) if on_board(d.g, d.p, worker) > taken.count(worker)]
     stay = [f"the {f} on {named(d.g, where)}" for f, where in (_board_worker(d, worker) for worker in left)]
@@ -268,7 +268,7 @@ def _choose_tile(d: _Decision, tile: int) -> _Sentence:
     return _Sentence("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
 
 
-# The fields of the sentences in `_BLOCKS`, of a decision and the number of the move in its block.
+# The fields of the sentences in `_BLOCKS`; each depends on the decision and the number of the move in its block.
 _FIELDS: dict[str, Callable[[_Decision, int], str]] = {
     "number": lambda d, k: str(k + 1),
     "result": lambda d, k: ("star", "recruit")[k],
@@ -289,7 +289,7 @@ _FIELDS: dict[str, Callable[[_Decision, int], str]] = {
 
 @dataclass(frozen=True)
 class _Values:
-    """The values of the fields, each found when a sentence asks for it."""
+    """The values of the fields, each computed when a sentence uses it."""
 
     decision: _Decision
     k: int
@@ -310,18 +310,18 @@ def _pays(cost: str) -> _Explain:
 
 
 def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
-    """Sends an offer that asks for these items."""
+    """Returns the sentence of a move that sends an offer, which asks for these items."""
     cost, gain = (_items(counts) for counts in (d.g["chosen"], asked))
     return _Sentence("Send", text, cost=cost, gain=gain, risk="the offer may be refused")
 
 
 def _items(counts: np.ndarray) -> str:
-    """Returns numbers of items, by `ITEMS`, as parts of a cost."""
+    """Returns item counts, in the order of `ITEMS`, as parts of a cost."""
     return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
 
 
 def _ask(d: _Decision, item: int) -> _Sentence:
-    """Asks for an item; the last one sends the offer (R15.2)."""
+    """Returns the sentence of a move that asks for an item; asking for the last one sends the offer (R15.2)."""
     text = f"Ask {d.names[int(d.g['partner'])]} for {amount(1, ITEMS[item])}"
     after, asked = copy_rows(d.rows), d.g["asked"].copy()
     asked[item] += 1
@@ -367,7 +367,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
 
 
 def question(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> str:
-    """Returns the decision that is asked as a sentence, the same for every seat; the reader is "you".
+    """Returns the decision that is asked as a sentence. It is the same for every seat, but calls the reader "you".
 
     Args:
         game: the game.
@@ -375,7 +375,7 @@ def question(game: Game, seat: int | None = None, names: Sequence[str] | None = 
         names: as in `legal_moves`.
 
     Raises:
-        ValueError: no such seat, or names for another number of players.
+        ValueError: there is no such seat, or `names` does not have one name for each player.
     """
     if seat is not None:
         _check_seat(game, seat, "None or ")

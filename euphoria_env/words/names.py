@@ -66,8 +66,8 @@ def totals(changes: Iterable[tuple[str, int, str]]) -> list[str]:
     """Adds up changes of one kind, and says where they come from: "2 bliss (1 from allegiance)", "1 artifact (Kyle)".
 
     Args:
-        changes: of each the thing, the number and the source ("" for the space or the card itself); markers are "knowledge +" or
-            "morale -", with the steps as their number.
+        changes: the thing, the number and the source of each change ("": the space or the card itself). For a marker the thing is
+            "knowledge +" or "morale -", and the number its steps.
     """
     sources: dict[str, dict[str, int]] = {}
     for what, n, source in changes:
@@ -134,7 +134,7 @@ def gains(n: int, options: int) -> str:
 
 
 def space_name(space: str, tile: str | None = None) -> str:
-    """Returns a space as it follows "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
+    """Returns the name of a space, as after "on": "the Generator", "slot 2 of Euphorian site 1"; for a built market its tile."""
     if space in SLOTS:
         site, slot = space.rsplit("_", 1)
         return f"slot {slot} of {title(site)}"
@@ -165,15 +165,15 @@ def star_place(g: np.void, place: int) -> str:
 def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
     """Returns what each player is called in a text: the reader "you", equal names with their seats, others "player 1".
 
-    A player whose name is "You" becomes "you" where everybody reads, and a number where another player does.
+    A player named "You" is called "you" if the text is for everybody, and by number if it is for another player.
 
     Args:
         players: how many there are.
-        seat: of the reader; None: everybody.
-        names: of the players, in the order of their seats; None: they have none.
+        seat: the seat of the reader; None: everybody.
+        names: the names of the players by seat; None: they have none.
 
     Raises:
-        ValueError: names for another number of players.
+        ValueError: `names` does not have one name for each player.
     """
     if names is None:
         found = [f"player {k}" for k in range(players)]
@@ -191,7 +191,7 @@ def possessive(name: str) -> str:
 
 
 def second_person(text: str) -> str:
-    """Turns what a player does into the second person: "gains 1 gold" becomes "gain 1 gold"."""
+    """Returns what a player does in the second person: "gain 1 gold" for "gains 1 gold"."""
     verb, space, rest = text.partition(" ")
     stem = verb[:-2] if verb.endswith(("ches", "shes", "sses", "xes")) else verb.removesuffix("s")
     return f"{_IRREGULAR.get(verb, stem)}{space}{rest}"

@@ -20,9 +20,9 @@ State = tuple[dict[str, Any], dict[str, np.ndarray]]
 def options(run: Path, **changed: Any) -> Options:
     """A small run of four updates, with one thread."""
     small = {
-        "decisions": 400, "players": [2, 2, 3], "threads": 1, "envs": 21, "rollout": 8, "batch": 64, "epochs": 2,
-        "game": {"max_turns": 8, **changed.pop("game", {})}, "save_every": 1, "rate_every": 3, "trunk": [16, 12],
-        "rating_games": 0, "win_probs_games": 0, "baselines": ["random", "weights"], "self_play": 0.4, "learning_rate": 7e-4,
+        "decisions": 1000, "players": [2, 2, 3], "threads": 1, "envs": 9, "batch": 160,
+        "game": {"max_turns": 8, **changed.pop("game", {})}, "save_every": 1, "trunk": [16, 12],
+        "rating_games": 0, "win_probs_games": 0, "baselines": ["random", "weights"], "learning_rate": 7e-4,
     }  # fmt: skip
     return Options(run=run, **(small | changed))
 
@@ -49,9 +49,6 @@ def go(chosen: Options, updates: int | None = None) -> Trainer:
 def state_of(folder: Path) -> State:
     """All that is kept of a run, but for clock and folder."""
     facts, arrays = read_tensors(folder / "state.safetensors", RUN_FORMAT)
-    for rating in facts["ratings"]["results"]:
-        del rating["hours"]
-    facts["ratings"]["due"] = [[update, decisions] for update, decisions, _ in facts["ratings"]["due"]]
     return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
 
 

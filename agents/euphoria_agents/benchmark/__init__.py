@@ -1,1 +1,1 @@
-"""Tasks with a fixed protocol, and how an agent is judged by them (docs/benchmark.md)."""
+"""The benchmark: tasks with a fixed protocol, and the judging of an agent by them (docs/benchmark.md)."""

@@ -1,4 +1,4 @@
-"""Judges an agent by a task: plays the games in units of work that are kept, and writes the files of the result."""
+"""Judges an agent by a task: plays the games in units of work whose results are saved, and writes the files of the result."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, pl
 from euphoria_agents.registry import file_hashes
 from euphoria_env.json_reader import Json
 
-REPLAYED = 8  # units of work
-SEEDS = 10  # in a unit, whoever is judged: the deals depend on it
-CERTAIN = 1e-4  # the uncertainty of the opponents' ratings, which games do not change
-JUDGED = ""  # its name among the rated; no agent is called so
+REPLAYED = 8  # the units of work that a check plays again
+SEEDS = 10  # in a unit of work; the same for every agent, since the deals depend on it
+CERTAIN = 1e-4  # the sigma of the opponents' ratings, so small that games do not change them
+JUDGED = ""  # stands for the judged agent among the rated ones; no spec is empty
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
 
 Results = Mapping[WorkUnit, MatchResult]
@@ -36,7 +36,7 @@ Results = Mapping[WorkUnit, MatchResult]
 
 @dataclass(frozen=True)
 class Match:
-    """The agent, alone against opponents of one kind, with one number of players."""
+    """A match of a task: the agent sits alone against opponents of one kind, in games of one number of players."""
 
     players: int
     against: str
@@ -58,7 +58,7 @@ def matches_of(task: Task, spec: str) -> list[Match]:
 
 @cache
 def fingerprint(task: Task) -> str:
-    """Returns a hash of some games of a task; results with another one cannot be compared.
+    """Returns a hash of some games of a task; results with different fingerprints cannot be compared.
 
     The last opponent plays the last deal of every match, so the hash changes with the rules, the deals and the opponents, and
     with nothing else.
@@ -71,10 +71,10 @@ def fingerprint(task: Task) -> str:
 
 
 def check_repeatable(task: Task, spec: str) -> None:
-    """Has the agent play one game twice.
+    """Has the agent play one game twice, and compares the two.
 
     Raises:
-        ValueError: the games differ, so the result could not be reproduced. Every other fault of an agent is raised, too.
+        ValueError: the games differ, so the result could not be reproduced. Every other fault of the agent is raised too.
     """
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
@@ -86,7 +86,7 @@ def check_repeatable(task: Task, spec: str) -> None:
         raise ValueError(
             f"agent {spec!r} plays differently when it is asked again: {moves} in decision {line - 1} of the same game; with "
             "--unrepeatable, and another --out, it is judged all the same, and the result records it"
-        )  # the first line is the heading
+        )  # line 0 is the header of the record, so decision 0 is line 1
 
 
 @players_ended()
@@ -94,7 +94,7 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     """Has the agent of a result in a file play some of its units again, compares how they end, and returns the number of games.
 
     Raises:
-        ValueError: it is no result of this task; it cannot be checked; or a unit ended otherwise.
+        ValueError: it is no result of this task, it cannot be checked, or a unit did not end as the result says.
     """
     found, matches = read_result(path, task), matches_of(task, spec)
     reasons = {
@@ -117,7 +117,7 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
 
 
 def _ended(result: MatchResult) -> list[int]:
-    """Returns what a result says of a unit: the games won, and the sum of ranks."""
+    """Returns the games that the agent won in a unit, and the sum of its ranks, as a result records them."""
     return [sum(game.winner == 0 for game in result.played), sum(game.ranks[0] for game in result.played)]
 
 
@@ -134,56 +134,59 @@ def judge(
 ) -> Json:
     """Judges an agent, writes result.json, row.md, games.jsonl and times.json, and returns the result (docs/benchmark.md).
 
-    Finished games that the folder has are not played again.
-
     Args:
-        task, spec, folder: the task, the agent (as for `euphoria_agents.load`), and the folder of the result.
+        task, spec, folder: the task, the agent, and the folder of the result, whose finished games are not played again.
         run: plays the games: `in_processes`, or on a cluster.
         name: the agent's name in the result; by default its spec.
         repeatable: whether the agent must play equal games when it is asked again.
         progress: called with a number of games when they have been played.
-        processes: how many `run` has, for the times; None on a cluster.
+        processes: the number of processes of `run`, which times.json records; None on a cluster.
 
     Raises:
         ValueError: the agent cannot be made or repeated; its name cannot stand in a table; the folder holds another result.
-        AgentFailed, IllegalMove: the agent failed, or took longer than the task allows (`TooSlow`).
+        AgentFailed, IllegalMove: the agent failed, or a decision took longer than the task allows (`TooSlow`).
     """
     check_name(name or spec)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: choose another --out")
     agent = {"name": name or spec, "spec": spec, "files": file_hashes(spec), "repeatable": repeatable}
     about = {"environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)}, "agent": agent}
-    if (folder / RESULT).exists():
-        return _result_in(folder, task, about)
+    if result := _result_in(folder, task, about):
+        return result
     if repeatable:
         check_repeatable(task, spec)
     began, matches = time.perf_counter(), matches_of(task, spec)
     units = [unit for match in matches for unit in match.units]
     played = play_units(units, Journal(folder / UNFINISHED), run, progress, task.seconds)
     found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
-    write_whole(folder / GAMES, "".join(_game_lines(match, played) for match in matches))
-    write_whole(folder / ROW, row(found) + "\n")
-    times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
-    effort = {
-        "games": sum(unit.games for unit in units),
-        "seconds": round(time.perf_counter() - began, 3),
-        "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
-        "processes": processes,
-        "machine": machine(),
-        "versions": versions(),
-    }
-    for file, content in ((TIMES, effort), (RESULT, found)):
-        write_whole(folder / file, json.dumps(content, indent=1) + "\n")
+    effort = {"seconds": round(time.perf_counter() - began, 3), "processes": processes, **_effort(matches, played)}
+    games = "".join(_game_lines(match, played) for match in matches)
+    texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
+    for file, text in texts.items():  # the result comes last: with it, the folder is complete
+        write_whole(folder / file, text.rstrip("\n") + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
     return found
 
 
-def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json:
-    """Returns the result that a folder has.
+def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
+    """Returns the number of games, the agent's milliseconds per decision in each match, the machine and the versions."""
+    times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
+    return {
+        "games": sum(result.games for result in played.values()),
+        "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
+        "machine": machine(),
+        "versions": versions(),
+    }
+
+
+def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json | None:
+    """Returns the result in a folder; None if it has none.
 
     Raises:
-        ValueError: it is damaged, or that of something else than is asked.
+        ValueError: the result is damaged, or of another task or agent; or the folder is a file.
     """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder: choose another --out")
+    if not (folder / RESULT).exists():
+        return None
     found = read_result(folder / RESULT, task)
     pairs = [(key, value, found[part][key]) for part in about for key, value in about[part].items() if key != "version"]
     if other := [key for key, value, there in pairs if value != there]:
@@ -192,13 +195,13 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json:
 
 
 def heading(task: Task) -> str:
-    """Returns the headings of a table with rows of a task."""
+    """Returns the first two lines of a Markdown table of a task's results: headings and alignment."""
     columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", "rating"]
     return f"| agent | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}"
 
 
 def row(result: Mapping[str, Any]) -> str:
-    """Returns a result as a row of Markdown: name, wins against each opponent and in all, mean rank, rating."""
+    """Returns a result as a row of that table: name, win rates against each opponent and in all, mean rank, rating."""
     total, rating = result["all"], result["rating"]
     low, high = total["paired_interval"]
     cells = [
@@ -235,7 +238,10 @@ def _scores(task: Task, matches: Sequence[Match], played: Results) -> dict[str, 
 
 
 def _rating(task: Task, results: Mapping[Match, MatchResult]) -> dict[str, float]:
-    """Rates the agent among opponents whose ratings are known, by games of all matches in turn, so that none comes last."""
+    """Rates the agent against opponents whose ratings are fixed.
+
+    The games of all matches take turns, since later games count more.
+    """
     known = {opponent: (mu, CERTAIN) for opponent, mu in task.ratings.items()}
     games = [
         (k, (JUDGED, *[match.against] * (match.players - 1)), game)
@@ -248,6 +254,6 @@ def _rating(task: Task, results: Mapping[Match, MatchResult]) -> dict[str, float
 
 
 def _game_lines(match: Match, played: Results) -> str:
-    """Returns every game of a match as a line of JSON."""
+    """Returns the games of a match, each as a line of JSON."""
     about = {"players": match.players, "against": match.against}
     return "".join(json.dumps(about | asdict(game)) + "\n" for game in match.result(played).played)

@@ -1,4 +1,4 @@
-"""The format of the file of a result, and its checks."""
+"""The format of a result file, and the checks of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Json, read_json
 
 FORMAT, VERSION = "euphoria-result", 1
-MOST_DECISIONS = BUDGETS[-1] * 21 // 20  # a budget is rounded up to a whole update
+MOST_DECISIONS = BUDGETS[-1] * 21 // 20  # more than the budget, since training always completes its last update
 ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
 Count = Annotated[int, Meta(ge=0, le=10**12)]
@@ -65,12 +65,12 @@ Link = Annotated[str, Meta(pattern=r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", max_l
 
 
 class Entry(Struct, forbid_unknown_fields=True):
-    """The description of an entry.
+    """What the leaderboard says about a result besides its numbers.
 
     Attributes:
-        date: when it was judged.
-        code, paper: where they are: an address, or a path in this repository.
-        reproduced_by: who had the agent play some of its games again (`--check`), or trained it again.
+        date: when the agent was judged.
+        code, paper: an address, or a path in this repository.
+        reproduced_by: the people who had the agent play some of its games again (`--check`), or trained it again.
     """
 
     date: Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
@@ -94,21 +94,21 @@ class _Result(Struct, forbid_unknown_fields=True):
 
 
 def check_name(name: str) -> None:
-    """Refuses a name of an agent that cannot stand in a table.
+    """Refuses a name that cannot stand in a Markdown table.
 
     Raises:
-        ValueError: it is empty or has something else in it than printable characters, or one of | ` < >.
+        ValueError: the name is empty, or has a character that is not printable or one of | ` < >.
     """
     if not name.strip() or not name.isprintable() or set(name) & set("|`<>"):
         raise ValueError(f"name must be a printable text without any of | ` < >, not {name!r}")
 
 
 def read_result(path: Path, task: Task) -> Json:
-    """Returns a result of this task.
+    """Reads a result of this task.
 
     Raises:
-        ValueError: it is no such result, or has an impossible value; names the file and the key.
-        OSError: it cannot be read.
+        ValueError: it is no such result, or has an impossible value; the message names the file and the key.
+        OSError: the file cannot be read.
     """
     try:
         found: Json = read_json(path.read_text(encoding="utf-8"))
@@ -119,7 +119,7 @@ def read_result(path: Path, task: Task) -> Json:
 
 
 def _check(result: _Result, task: Task) -> None:
-    """Checks names and sums."""
+    """Checks that names, sums and means in a result fit each other and the task."""
     for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):
         check_name(name)
     _same("task", result.task, task.name)
@@ -139,7 +139,7 @@ def _check(result: _Result, task: Task) -> None:
 
 
 def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
-    """Checks the sums and means of some matches."""
+    """Checks the sums and means of a score against the matches that it summarises."""
     _same(f"{key}.games", score.games, sum(match.games for match in matches))
     _same(f"{key}.wins", score.wins, sum(match.wins for match in matches))
     _near(f"{key}.win_rate", score.win_rate, score.wins / score.games)

@@ -13,7 +13,7 @@ from euphoria_env import Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 
-# Frozen players, by the hashes of their files, which come with the package.
+# Frozen players: their checkpoints come with the package, and specs name them by their hashes.
 NETWORKS = {"network": "ppo:@b109aa4237be"}
 PARTNERS = {
     "stars": "ppo:@3e0959f7c309",
@@ -25,9 +25,9 @@ PARTNERS = {
     "single-file": "ppo:@f67af7ca0cfc",
     "clone": "ppo:@31d183061b24",
 }
-FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # their names by spec
+FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # the names of the frozen players by their specs
 FIXED = ("random", "weights", "greedy")
-BUDGETS = (2_000_000, 20_000_000)  # decisions of the learner in training
+BUDGETS = (2_000_000, 20_000_000)  # of a training run: decisions of the learner
 UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
 
 
@@ -36,17 +36,17 @@ class Task:
     """The games by which an agent is judged.
 
     Attributes:
-        name: with its version.
-        about: what it asks for, in a sentence.
-        players: numbers of players; the agent sits alone, each seat in turn, against opponents of one kind.
-        games: against each kind of opponents, with each number of players.
-        seed: of the deals.
-        judged: options of the game in which it is judged.
-        trained: options of the game in which it may be trained; by default those of `judged`.
+        name: the name, which ends with the version.
+        about: what the task asks for, in a few words.
+        players: numbers of players; the agent sits alone, on each seat in turn, against opponents of one kind.
+        games: the number of games against each kind of opponents, with each number of players.
+        seed: the seed of the deals.
+        judged: options of the games by which the agent is judged.
+        trained: options of the games in which it may be trained; by default those of `judged`.
         opponents: specs of the opponents.
-        anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin of their own in the judged
-            games (`python scripts/anchors.py`).
-        seconds: the limit of a decision.
+        anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin among them with the options
+            `judged` (`python scripts/anchors.py`).
+        seconds: the time limit of a decision.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Task:
 
     @property
     def training(self) -> Mapping[str, Any]:
-        """Options of the games of training."""
+        """The options of the games in which the agent may be trained."""
         return self.judged if self.trained is None else self.trained
 
     @property
@@ -85,7 +85,7 @@ ANCHORS = {
     "trade-v1": (2.35, 9.31, 48.28, 44.64),
     "partners-v1": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
-WITH_NETWORK = (  # their opponents are a network and the fixed players; each network makes a version of them
+WITH_NETWORK = (  # the opponents of these tasks are FIXED and one of NETWORKS; each network makes a version of each task
     Task("duel", "two players", (2,), 1000, 101),
     Task("table", "alone against three", (4,), 1000, 102),
     Task("any", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103),
@@ -117,7 +117,7 @@ def task_of(name: str) -> Task:
     """Returns the task of this name.
 
     Raises:
-        ValueError: there is none; names those that there are.
+        ValueError: there is none; the message names those that there are.
     """
     if name not in TASKS:
         raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")

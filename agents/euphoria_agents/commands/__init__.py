@@ -14,13 +14,13 @@ TRAINING = "euphoria_agents.training.config"
 
 
 class Subcommand(NamedTuple):
-    """A subcommand; `run` in the module of its name takes its options.
+    """A subcommand, which the function `run` in the module of its name executes.
 
     Attributes:
         help: what it does, in a line.
-        options: "module:dataclass" of its options, in a module that needs the core alone.
-        extra: the extra to install if a library is missing.
-        needs: a library that it needs.
+        options: "module:dataclass" of its options, in a module that imports without any extra.
+        extra: the extra of the package that brings `needs`.
+        needs: a library that it needs; empty: none.
         compiled: whether the engine and the agents are compiled before it begins.
     """
 
@@ -47,12 +47,12 @@ COMMANDS = {
 
 
 def call(arguments: list[str]) -> None:
-    """Reads the options of a command and runs it; without a command prints the help.
+    """Reads the options of a subcommand and runs it; without a subcommand, prints the help.
 
     Raises:
         SystemExit: with status 0, after help or version.
         ValueError: the command line is wrong.
-        ImportError: a library is missing; names the extra that brings it.
+        ImportError: a library is missing; the message names the extra that brings it.
     """
     if not arguments or arguments[0] in ("-h", "--help", "--version"):
         print(f"euphoria-env {importlib.metadata.version('euphoria-env')}" if "--version" in arguments[:1] else overview())

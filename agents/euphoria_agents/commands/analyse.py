@@ -17,7 +17,7 @@ from euphoria_agents.play.study.summary import mistakes, summarise
 from euphoria_agents.progress import Progress
 from euphoria_env.actions import NAMES
 
-SHOWN = 10  # mistakes
+SHOWN = 10  # mistakes in the table
 MISTAKES = Column("decision"), Column("player"), Column("played", NAME), Column("better", NAME), Column("regret")
 PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column("mistakes"), Column("luck")
 
@@ -42,11 +42,11 @@ def run(options: AnalyseOptions) -> None:
             progress.advance()
     if all(entry["regret"] is None and entry["values"] is None for entry in entries):
         console.print(f"{options.agent} gives moves no values: it finds neither mistakes nor luck", soft_wrap=True)
-    for report in reports(entries, analysis.players, options.threshold):
+    for report in result_tables(entries, analysis.players, options.threshold):
         report.show(console)
 
 
-def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
+def result_tables(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
     """Returns the tables of the worst mistakes and of the players."""
     wrong = mistakes(entries, threshold)
     worst = [

@@ -1,4 +1,4 @@
-"""`euphoria evaluate`: an agent against others."""
+"""`euphoria evaluate`: compares an agent with others."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from euphoria_agents.matches.tournament import comparison, seeds_of_a_unit
 
 
 def match_report(title: str) -> ResultTable:
-    """Returns a table without rows, for those of `match_row`."""
+    """Returns an empty table for the rows of `match_row`."""
     names, times = (Column("agent", NAME), Column("against", NAME)), (Column("ms", drop=2), Column("their\nms", drop=6))
     return ResultTable(title, [*names, *SCORE_COLUMNS, Column("cut\noff", drop=5), *times])
 
 
 def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
-    """Returns the row of the first agent of a line-up."""
+    """Returns the row of a match: the score of the first agent of the line-up, and the times of both sides."""
     times = result.decision_times
     others = sum(times[1:]) / len(times[1:])
     return [agent, opponents, *score_cells(result.scores[0]), str(result.truncated), milliseconds(times[0]), milliseconds(others)]

@@ -1,4 +1,4 @@
-"""What the commands that play matches share: rules, playing, the columns of scores, and the files of results."""
+"""Functions that the commands which play matches share: rules, playing, the columns of scores, and the result files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def rules_of(options: MatchOptions) -> list[Rules]:
     """Returns the rules of the games, one for each number of players.
 
     Raises:
-        ValueError: an option or a number of players that is not allowed.
+        ValueError: an option or a number of players is not allowed.
     """
     return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 
 @players_ended()
 def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
-    """Plays units of work and shows the progress; does not play again those whose results are in `options.out`."""
+    """Plays units of work, showing the progress, and returns all results; does not replay those already in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,10 +56,10 @@ def executor(options: PlayOptions) -> Callable[..., Any]:
 
 
 def warm_up(agents: Mapping[str, Rules]) -> None:
-    """Asks every agent once, and plays a move, so that everything is compiled before it is timed and before processes start.
+    """Asks every agent for a move, and plays one, so that everything is compiled before timing begins and processes start.
 
     Args:
-        agents: the rules of a game that each agent will play, by its spec.
+        agents: by the spec of each agent, the rules of a game that it will play.
 
     Raises:
         AgentFailed: an agent failed, or took too long.
@@ -87,7 +87,7 @@ def score_cells(score: Score) -> list[str]:
     """Returns a score as cells of a table, under `SCORE_COLUMNS`."""
     off = f" ±{Z_95 * score.rank_error:.2f}" if np.isfinite(score.rank_error) else ""
     low, high = score.interval
-    paired = "-"  # equal deals, or too few, do not show how deals vary
+    paired = "-"  # too few seeds, or seeds with equal results, do not show how much results vary
     if 0 < score.win_error < np.inf:
         paired = "{:.1f}-{:.1f}".format(*(100 * end for end in score.paired_interval))
     return [f"{score.rate:.1%}", f"{100 * low:.1f}-{100 * high:.1f}", paired, f"{score.mean_rank:.2f}{off}", str(score.games)]

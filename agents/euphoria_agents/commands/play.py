@@ -1,4 +1,4 @@
-"""`euphoria play`: a game in the terminal."""
+"""`euphoria play`: plays a game in the terminal."""
 
 from __future__ import annotations
 

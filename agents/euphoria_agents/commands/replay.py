@@ -1,4 +1,4 @@
-"""`euphoria replay`: a recorded game as text, or as a page."""
+"""`euphoria replay`: shows a recorded game as text, or writes it as a page."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def checked_record(record: Path, text: str) -> Game:
 
 
 def show(options: ReplayOptions, text: str, console: Console) -> None:
-    """Prints the game of a record from a decision on, or one decision."""
-    turn, number = -1, 0  # of the last board, of the next decision
+    """Prints the game of a record from a decision on, or one decision alone."""
+    turn, number = -1, 0  # the turn of the last board printed, and the number of the next decision
     first = options.start if options.decision is None else options.decision
     for game, line in steps(text):
         if number > first and options.decision is not None:
@@ -45,7 +45,7 @@ def show(options: ReplayOptions, text: str, console: Console) -> None:
 
 
 def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
-    """Prints the board; writes it as a picture if there is a folder for pictures."""
+    """Prints the board, and writes it as a picture if `svg` names a folder."""
     console.print(board_text(game), highlight=False)
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
 
 
 def write_page(page: Path, options: ReplayOptions, text: str) -> None:
-    """Writes the game of a record as a page.
+    """Writes the game of a record as an HTML page.
 
     Raises:
         ValueError: an option or the analysis is wrong.
@@ -71,7 +71,7 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
 
 
 def run(options: ReplayOptions) -> None:
-    """Runs the command.
+    """Shows the recorded game, or writes it as a page.
 
     Raises:
         ValueError: the record is damaged, or an option is wrong.

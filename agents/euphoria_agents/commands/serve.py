@@ -1,4 +1,4 @@
-"""`euphoria serve`: games in the browser."""
+"""`euphoria serve`: serves games in the browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from euphoria_agents.play.web.studies import player_names
 
 
 def run(options: ServeOptions) -> None:
-    """Runs the command. The file of games is made last, so that no error leaves a new file behind.
+    """Serves until it is interrupted. The file of games is made after all checks, so that no error leaves a new file behind.
 
     Raises:
         ValueError: the port is taken or not a port number, the file or the record is wrong, or an agent cannot be loaded.
@@ -44,5 +44,5 @@ def run(options: ServeOptions) -> None:
 
 
 def address(host: str, port: int) -> str:
-    """The address of the first page."""
+    """Returns the address of the first page."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

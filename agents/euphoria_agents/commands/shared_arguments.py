@@ -1,4 +1,4 @@
-"""The options of the commands that play, show and judge, in a module that needs the core alone."""
+"""The options of all commands but `train`; this module imports without any extra."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPEED_GROUPS = ("engine", "batch", "vector", "single", "game", "aec", "picture")
 
 @dataclasses.dataclass(kw_only=True)
 class PlayOptions:
-    """The options for where games are played."""
+    """Options that say where games are played: in processes or on a cluster."""
 
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same results")
     ray: bool = option(False, "play on a Ray cluster instead of in processes")

@@ -18,7 +18,7 @@ from euphoria_env import Rules
 
 
 def run(options: SpeedOptions) -> None:
-    """Measures the layers, writes a complete measurement, and prints the medians of what was measured, also at Ctrl-C.
+    """Measures the layers, writes the report if the measurement is complete, and prints the medians, also after Ctrl-C.
 
     Raises:
         ValueError: a number is wrong.
@@ -46,9 +46,9 @@ def run(options: SpeedOptions) -> None:
 
 
 def measure(players: int, options: SpeedOptions, results: list[Measurement]) -> Iterator[None]:
-    """Measures the layers for a number of players, adds them to the results, and yields after each repeat.
+    """Measures the layers for a number of players, adds the measurements to `results`, and yields after each repeat.
 
-    The layers take turns, so that a machine that becomes busier slows all of them alike, and their ratios stay right.
+    The layers take turns, so that a machine that becomes busier slows all of them alike and their ratios stay right.
     """
     chosen = [layer for layer in LAYERS if layer.group in options.groups]
     works = [one for layer in chosen for one in set_up(layer, players, options)]
@@ -60,7 +60,7 @@ def measure(players: int, options: SpeedOptions, results: list[Measurement]) -> 
 
 
 def set_up(layer: Layer, players: int, options: SpeedOptions) -> list[tuple[Timed, Measurement]]:
-    """Sets up a layer with each number of games, and does its work once; reports a missing library, and returns nothing then."""
+    """Sets up a layer for each number of games and does its work once; if a library is missing, says so and returns no work."""
     found = []
     for n in options.sizes if layer.many else [0]:
         try:
@@ -74,7 +74,7 @@ def set_up(layer: Layer, players: int, options: SpeedOptions) -> list[tuple[Time
 
 
 def medians_table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
-    """Returns the medians: a row for each layer and number of games, a column for each number of players."""
+    """Returns a table of the medians: a row for each layer and number of games, a column for each number of players."""
     lines: dict[tuple[str, int, str], dict[int, str]] = {}
     for result in results:
         lines.setdefault((result.layer, result.n, result.unit), {})[result.players] = readable(result.median)

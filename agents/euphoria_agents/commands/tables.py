@@ -12,16 +12,17 @@ from rich.console import Console
 
 NUMBER, TEXT, NAME = "number", "text", "name"
 GAP = "  "  # between columns
-INDENT = "  "  # of figures below their names
+INDENT = "  "  # before the figures, if their names stand above them
 
 
 class Column(NamedTuple):
     """A column of a table.
 
     Attributes:
-        heading: its lines.
-        kind: a NUMBER is aligned on the right; a NAME gets a line of its own above its figures if the table is too wide.
-        drop: if that is not enough, columns are left out, those with the highest number first; 0: never.
+        heading: the heading; it may have several lines.
+        kind: NUMBER: aligned on the right; TEXT: on the left; NAME: also on the left, but if the table is too wide, a name gets a
+            line of its own above its figures.
+        drop: if that is not enough, columns are left out, those with the highest `drop` first; 0: this one never is.
     """
 
     heading: str
@@ -38,14 +39,14 @@ class ResultTable:
     rows: list[list[str]] = dataclasses.field(default_factory=list)
 
     def show(self, console: Console) -> None:
-        """Prints the table: within the width of a terminal, otherwise as wide as it needs to be."""
+        """Prints the table: to a terminal within its width, elsewhere as wide as it needs to be."""
         wide = not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit()
         title, *lines = self.lines(None if wide else console.width)
         console.print(title, style="bold", highlight=False, soft_wrap=True)
         console.print("\n".join(lines), highlight=False, soft_wrap=True)
 
     def lines(self, width: int | None = None) -> list[str]:
-        """Returns title and table as lines of at most `width` characters, unless a name alone is wider; None: of any width."""
+        """Returns title and table as lines of at most `width` characters, unless one name is wider; None: lines of any width."""
         inline, left_out = self._fit(width)
         above = [k for k, column in enumerate(self.columns) if column.kind == NAME and k not in inline]
         indent = INDENT if above else ""
@@ -66,7 +67,7 @@ class ResultTable:
         return lines
 
     def _line(self, columns: list[int], cells: Iterable[str], indent: str) -> str:
-        """Returns a line of the table; numbers stand on the right of their columns."""
+        """Returns a line of the table; numbers are aligned on the right, all else on the left."""
         padded = [
             cell.rjust(self._width([k])) if self.columns[k].kind == NUMBER else cell.ljust(self._width([k]))
             for k, cell in zip(columns, cells, strict=True)
@@ -74,12 +75,12 @@ class ResultTable:
         return (indent + GAP.join(padded)).rstrip()
 
     def _width(self, columns: list[int]) -> int:
-        """Returns how wide some columns are side by side."""
+        """Returns the width of some columns side by side, gaps included."""
         cells = ([*self.columns[k].heading.split("\n"), *(row[k] for row in self.rows)] for k in columns)
         return sum(max(map(len, column)) for column in cells) + len(GAP) * max(0, len(columns) - 1)
 
     def _fit(self, width: int | None) -> tuple[list[int], list[int]]:
-        """Returns the columns that stand side by side, and those that are left out; other names stand above their figures."""
+        """Returns the columns that stand side by side and those that are left out; the others are names, above their figures."""
         every = list(range(len(self.columns)))
         if width is None or self._width(every) <= width:
             return every, []

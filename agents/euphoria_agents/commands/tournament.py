@@ -1,4 +1,4 @@
-"""`euphoria tournament`: many agents against each other."""
+"""`euphoria tournament`: plays many agents against each other."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def report(name: str, table: list[Standing]) -> ResultTable:
 
 
 def star_report(units: Iterable[WorkUnit], records: Path) -> ResultTable:
-    """Returns the mean stars of each agent in a game, by what placed them, from the records of the games."""
+    """Returns a table of the mean number of stars that each agent places in a game, by their source, from the games' records."""
     stars: dict[str, Counter[str]] = defaultdict(Counter)
     games = Counter[str]()
     for unit in units:
@@ -65,7 +65,7 @@ def star_report(units: Iterable[WorkUnit], records: Path) -> ResultTable:
 
 
 def plot(tables: dict[str, list[Standing]]) -> Any:
-    """Draws the ratings, and for each pair how often one ranks above the other."""
+    """Returns a figure of the ratings, and of how often each agent ranks above each other one."""
     from matplotlib.figure import Figure
 
     names = [line.agent for line in list(tables.values())[-1]]
@@ -84,7 +84,7 @@ def plot(tables: dict[str, list[Standing]]) -> Any:
 
 
 def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing]) -> None:
-    """Draws a square for each pair: how often the agent of the row ranks above that of the column."""
+    """Draws a matrix: how often the agent of the row ranks above the agent of the column."""
     lines = {line.agent: line for line in table}
     shares = [[_share(lines[row], column) for column in names] for row in names]
     axes.imshow(np.array(shares, float), vmin=0, vmax=1, cmap="RdYlGn")

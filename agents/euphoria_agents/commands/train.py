@@ -12,13 +12,12 @@ def run(options: Options) -> None:
     """Trains the player.
 
     Raises:
-        KeyboardInterrupt: it was interrupted, saved and stopped.
+        KeyboardInterrupt: the run was interrupted; it was saved before it stopped.
     """
     console = Console(emoji=False, markup=False)
     trained = train(options, console)
     folder = trained.options.run
-    if trained.group.first:
-        console.print(f"written: {folder}")
+    console.print(f"written: {folder}")
     if trained.interrupted:
         interrupt = KeyboardInterrupt()
         interrupt.add_note(f"--resume {folder} continues where it stopped")

@@ -1,4 +1,4 @@
-"""Data sets of games: `euphoria collect` writes every decision as a row of Parquet, `load` reads them as arrays."""
+"""Data sets of games: `euphoria collect` writes every decision as a row of Parquet, and `load` reads a data set as arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Dataset", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports late: `data.expansion` is also compiled where pyarrow is not installed."""
+    """Imports a public name when it is first used: `data.expansion` is also compiled where pyarrow is not installed."""
     if name not in __all__:
         raise AttributeError(f"module 'euphoria_agents.data' has no attribute {name!r}")
     try:

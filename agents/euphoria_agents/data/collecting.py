@@ -1,4 +1,4 @@
-"""Plays the games of a data set in parts, the units of work, each of which is a file."""
+"""Plays the games of a data set in parts; each part is a unit of work, and becomes a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
-from euphoria_env.agent_protocol import AgentGames, Generators, by_agent
+from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.observations import OBS_SIZE
@@ -28,11 +28,11 @@ from euphoria_env.trajectories import ENDED, Trajectories
 
 FORMAT, VERSION = "euphoria-dataset", 2
 DATASET = "dataset.json"
-PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # on whose versions games or files can depend
-SEATS = 512  # of the games of a part, which is held in memory
-GAMES_OF_SEARCHERS = 16  # of a part: their games take long, and little is lost with a part
+PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # the games or the files can depend on their versions
+SEATS = 512  # in all games of a part, which is held in memory
+GAMES_OF_SEARCHERS = 16  # in a part with agents that search: their games take long, and an interrupt loses the part under way
 MOST_AGENTS = 100
-ROOM = 1 << 14  # decisions in the first arrays
+ROOM = 1 << 14  # decisions for which there is room at first
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class DatasetPart:
     """Some games of a data set: a unit of work, whose file depends on nothing but these fields.
 
     Attributes:
-        agents: their specs; one that is named twice sits on twice as many seats.
-        rules, reward, seed: of the games.
-        number: of the part.
+        agents: the specs of the agents; one that is named twice gets twice as many seats.
+        rules, reward, seed: those of the data set.
+        number: the number of the part.
         first: the number of its first game.
-        games: how many.
+        games: how many games it has.
         sources: `euphoria_agents.matches.tournament.sources` of the agents.
     """
 
@@ -59,12 +59,12 @@ class DatasetPart:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """The name of the part's file."""
         return f"part-{self.number:05}.parquet"
 
     @property
     def specs(self) -> list[str]:
-        """The agents, each once."""
+        """The specs of the agents, each once."""
         return list(dict.fromkeys(self.agents))
 
 
@@ -72,7 +72,7 @@ def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward:
     """Returns the parts of a data set.
 
     Raises:
-        ValueError: a wrong agent, number or reward.
+        ValueError: an agent, a number or the reward is wrong.
     """
     check_counts(games=games, seed=seed)
     reward_number(reward)
@@ -87,9 +87,9 @@ def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward:
 
 
 def lineups(part: DatasetPart, rng: np.random.Generator) -> np.ndarray:
-    """Returns who sits where: integers (games, players), indices into the list of the agents.
+    """Returns the agent on each seat of each game: integers (games, players), indices into `part.agents`.
 
-    In each game all agents sit equally often, as far as there are seats; the remaining seats are drawn, and the order is random.
+    In each game all agents get equally many seats; those that remain go to agents drawn at random, and the order is random.
     """
     n, k = part.rules.num_players, len(part.agents)
     rows = [[*list(range(k)) * (n // k), *rng.permutation(k)[: n % k]] for _ in range(part.games)]
@@ -97,11 +97,11 @@ def lineups(part: DatasetPart, rng: np.random.Generator) -> np.ndarray:
 
 
 def play_part(part: DatasetPart) -> bytes:
-    """Plays a part, always the same, and returns the bytes of its file.
+    """Plays a part, always with the same result, and returns the bytes of its file.
 
     Raises:
         ValueError: code or checkpoints here are not those with which the data set began.
-        AgentFailed: an agent failed; what is raised by `agent_protocol.query`, too.
+        AgentFailed: an agent failed. Errors of `agent_protocol.query` are raised too.
     """
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
@@ -119,9 +119,9 @@ class PartGames(AgentGames):
 
     Args:
         part: the part.
-        seed: of the games.
-        seated: their line-ups, as `lineups` gives them.
-        rng: what the games that agents get are dealt from.
+        seed: the seed of its games.
+        seated: the line-ups, as `lineups` returns them.
+        rng: the generator for determinizing the games that agents get.
     """
 
     def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
@@ -136,15 +136,15 @@ class PartGames(AgentGames):
         self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # the final observations of all seats
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
-        self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # of each round
+        self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # one CSR a round
 
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
         games = np.flatnonzero(self._active)
-        return by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
+        return games_by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
 
     def advance(self) -> None:
-        """Keeps the decisions, plays the moves, and notes the games that have ended."""
+        """Records the decisions, plays the moves, and records the results of the games that have ended."""
         games, batch = np.flatnonzero(self._active), self.batch
         self._make_room(len(games))
         self._decisions.add(games)
@@ -167,7 +167,7 @@ class PartGames(AgentGames):
             old.grow(2 * max(old.capacity, more))
 
     def columns(self) -> Columns:
-        """Returns all decisions, game after game, each in the order in which they were made."""
+        """Returns all decisions, game after game, in the order in which they were made."""
         size = self._decisions.size
         order = np.argsort(self._decisions.game[:size], kind="stable")
         found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
@@ -194,7 +194,7 @@ class PartGames(AgentGames):
 
 
 def _active(rows: np.ndarray) -> tuple[CSR, CSR]:
-    """Returns the places where each row is not zero, and the values there."""
+    """Returns the indices of the entries of each row that are not zero, and their values."""
     active = rows != 0
     ends = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(active.sum(1), out=ends[1:])
@@ -206,7 +206,7 @@ def collect(
 ) -> dict[str, Any]:
     """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
-    The arguments are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
+    `run` and `progress` are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
 
     Raises:
         ValueError: the folder holds another data set, or a damaged file.
@@ -222,22 +222,21 @@ def collect(
     }
     _pin_plan(folder, {**about, "version of code or files": whole.sources})
     finished = {part for part in parts if (folder / part.name).exists()}
-    for part, content in resume_work(parts, finished, play_part, run, progress):
-        write_whole(folder / part.name, content)
+    resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
     found = _description(folder, parts, about)
     write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
     return found
 
 
 def _pin_plan(folder: Path, plan: dict[str, Any]) -> None:
-    """Writes into a folder what its results are for, so that it never holds results of two plans.
+    """Writes a plan, what a data set is made from, into its folder, so that the folder never holds results of two plans.
 
     Args:
-        folder: made if it does not exist.
+        folder: is made if it does not exist.
         plan: JSON values by name.
 
     Raises:
-        ValueError: the folder holds the results of another plan, or a damaged plan; names what differs.
+        ValueError: the folder holds the results of another plan, or a damaged plan; the message names what differs.
         OSError: the plan cannot be written.
     """
     path = folder / "plan.json"
@@ -254,7 +253,7 @@ def _pin_plan(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def _description(folder: Path, parts: Sequence[DatasetPart], about: dict[str, Any]) -> dict[str, Any]:
-    """Returns the content of `dataset.json` when all parts are there."""
+    """Returns the content of `dataset.json`, once the folder has all parts."""
     files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
     return {
         "format": FORMAT,

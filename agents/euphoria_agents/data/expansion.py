@@ -1,4 +1,4 @@
-"""The compiled part of loading, which expands lists of entries to arrays."""
+"""The compiled part of loading, which expands sparse rows to arrays."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from euphoria_env.engine.jit import array, entry
     "int8[:,:] bool_[:,:]",
 )
 def expand(rows, begins, entries, values, legal_begins, legal, observation, mask):  # type: ignore[no-untyped-def]
-    """Writes the observations and masks of some rows into arrays of zeros.
+    """Writes the observations and action masks of K decisions into arrays of zeros.
 
     Args:
-        rows: int64 (K,), their numbers.
-        begins, entries, values: where the active entries of each row begin, int64; their places, int16; their values, int8.
-        legal_begins, legal: where the legal moves of each row begin, int64; their ids, int16.
-        observation, mask: int8 (K, OBS_SIZE) and bool (K, NUM_ACTIONS), written.
+        rows: int64 (K,), the numbers of the decisions.
+        begins, entries, values: the entries that are not 0, in CSR form: where those of each decision begin, int64; their indices
+            in the observation, int16; their values, int8.
+        legal_begins, legal: the same for the legal moves: where they begin, int64; their action ids, int16.
+        observation, mask: int8 (K, OBS_SIZE) and bool (K, NUM_ACTIONS), which are written.
     """
     for k in range(len(rows)):
         row = rows[k]

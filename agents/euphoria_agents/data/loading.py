@@ -24,14 +24,14 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.json_reader import Json, read_json, shown
 from euphoria_env.observations import OBS_SIZE
 
-WINDOW = 1_000_000  # decisions that are shuffled together
+WINDOW = 1_000_000  # decisions that are shuffled together, by default
 Count = Annotated[int, Meta(ge=0)]
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
 class _File(Struct):
-    name: Annotated[str, Meta(pattern=r"^part-\d{5}\.parquet$")]  # in this folder
+    name: Annotated[str, Meta(pattern=r"^part-\d{5}\.parquet$")]  # no path, so it stays in this folder
     games: Annotated[int, Meta(ge=1)]
     decisions: Count
     sha256: str
@@ -54,8 +54,8 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
     """Returns a data set that `euphoria collect` has written.
 
     Args:
-        folder: where it lies.
-        threads: how many read files while others are used; None: one for each core.
+        folder: the folder of the data set.
+        threads: the number of threads that read ahead; None: one for each core.
 
     Raises:
         ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format.
@@ -64,7 +64,7 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
 
 
 def _read_description(folder: Path) -> tuple[Json, _Description]:
-    """Returns the content of `dataset.json`, plain and as a checked type."""
+    """Reads `dataset.json`, and returns its content as plain JSON and as a checked type."""
     path = folder / DATASET
     if not path.exists():
         raise ValueError(
@@ -87,29 +87,29 @@ def _read_description(folder: Path) -> tuple[Json, _Description]:
 
 
 class Dataset:
-    """A data set in a folder; `load` makes one. Iterating gives its games, each as a dict of arrays; its length is their number.
+    """A data set in a folder; `load` makes one. Iterating yields its games as dicts of arrays; its length is their number.
 
-    The arrays, of T decisions in the order in which they were made:
+    The arrays of a game have an entry for each of its T decisions, in the order in which they were made:
 
         observation: int8 (T, OBS_SIZE), what the seat that decided could see.
         action_mask: bool (T, NUM_ACTIONS), its legal moves.
         action: int64 (T,), the move that was played.
-        seat: int8 (T,), who decided.
-        reward: float32 (T,), of the seat, from this decision until its next one or the end of the game.
-        turns: int32 (T,), the turns from this decision until the next one of the seat; 0 for the last.
+        seat: int8 (T,), the seat that decided.
+        reward: float32 (T,), the seat's reward from this decision until its next one or the end of the game.
+        turns: int32 (T,), the turns from this decision until the next one of the seat; 0 for its last one.
         terminated, truncated: bool (T,), whether the game ended, or was cut off, before the seat decided again.
         final_observation: int8 (T, OBS_SIZE), what the seat saw at the end, where one of these is true; zeros elsewhere.
         rank: int8 (T,), the final rank of the seat, 1 is best.
         game, index: int32 (T,), the numbers of the game and of the decision in it.
         turn: int32 (T,), the number of the turn.
-        agent: int8 (T,), who decided: a place in `agents`.
+        agent: int8 (T,), the agent that decided, as an index into `agents`.
 
     Attributes:
         agents: the specs of the agents, each once.
-        rules: of the games.
-        reward: its name.
-        decisions: how many there are.
-        about: all that `dataset.json` says.
+        rules: the rules of the games.
+        reward: the name of the reward.
+        decisions: the number of decisions.
+        about: the content of `dataset.json`.
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
@@ -129,7 +129,7 @@ class Dataset:
         """Yields the games.
 
         Raises:
-            ValueError: a file is missing or damaged; names it.
+            ValueError: a file is missing or damaged; the message names it.
         """
         for columns in self._in_threads(self._read_file, self._files):
             ends = np.flatnonzero(np.diff(columns.scalars["game"], append=-1)) + 1
@@ -139,16 +139,16 @@ class Dataset:
     def batches(self, size: int, seed: int = 0, window: int = WINDOW) -> Iterator[dict[str, np.ndarray]]:
         """Yields all decisions once, in batches, in random order.
 
-        The files are drawn in random order, and the decisions of as many as hold a window together are shuffled: all of a data
-        set that is not larger.
+        The files are read in random order, and their decisions are shuffled as soon as there are enough for a window: a data set
+        no larger than the window is shuffled as a whole.
 
         Args:
-            size: decisions of a batch; the last one of a window may have fewer.
+            size: the decisions in a batch; the last batch of a window may have fewer.
             seed: equal seeds give equal batches.
-            window: the number of decisions in memory at a time, about 300 bytes each; those of a file are added.
+            window: the decisions in memory at a time, about 300 bytes each; up to a file more are read.
 
         Raises:
-            ValueError: a size or window below 1; or a file is missing or damaged.
+            ValueError: `size` or `window` is below 1, or a file is missing or damaged.
         """
         for name, value in (("size", size), ("window", window)):
             if value < 1:
@@ -167,7 +167,7 @@ class Dataset:
             yield from self._in_threads(partial(_arrays, together), slices)
 
     def _in_threads(self, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
-        """Yields the results of `work` for all items, in order, and works ahead in threads."""
+        """Yields the results of `work` for all items, in order, which threads compute ahead of time."""
         with ThreadPoolExecutor(self._threads) as pool:
             ahead: deque[Future[Answer]] = deque()
             for item in items:
@@ -206,7 +206,7 @@ def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """Returns a read-only view, as Arrow's arrays are: compiled code takes one type."""
+    """Returns a read-only view: Arrow's arrays are read-only, and compiled code takes only one type."""
     view = array.view()
     view.flags.writeable = False
     return view

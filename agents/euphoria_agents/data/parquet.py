@@ -14,10 +14,10 @@ from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.observations import OBS_SIZE
 
-LEVEL = 6  # of the compression: a higher one takes longer and saves 2 %
-ROWS = 1 << 17  # of a row group
-PAGE = 1 << 24  # bytes: the compression finds repetitions within a page
-# Plain columns, in their order, then those that are lists.
+LEVEL = 6  # of compression; a higher one takes longer and saves 2 %
+ROWS = 1 << 17  # in a row group
+PAGE = 1 << 24  # bytes of a page, which is large since the compression finds repetitions only within a page
+# The columns in their order: first those with a number for each decision, then those with a list.
 SCALARS = {
     "game": np.int32,
     "index": np.int32,
@@ -38,9 +38,9 @@ class Columns(NamedTuple):
     """The decisions of some games.
 
     Attributes:
-        scalars: (T,), by the names and of the types in `SCALARS`; an agent is its place in the list of the specs.
-        lists: by the names in `LISTS`, T lists each: the active entries of the observations and their values, the legal moves,
-            and the same entries and values of what the seat saw at the end of the game, for its last decision alone.
+        scalars: arrays (T,) with the names and types in `SCALARS`; an agent is an index into the list of the specs.
+        lists: T lists for each name in `LISTS`: the entries of the observation that are not 0, and their values; the legal moves;
+            and such entries and values of the final observation, which only the last decision of a seat has.
     """
 
     scalars: dict[str, np.ndarray]
@@ -53,7 +53,7 @@ class Columns(NamedTuple):
 
 
 def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
-    """Returns a part as a file of Parquet; equal parts give equal bytes with one version of pyarrow."""
+    """Returns a part as the bytes of a Parquet file; equal parts give equal bytes with the same version of pyarrow."""
     agent = pa.DictionaryArray.from_arrays(pa.array(columns.scalars["agent"]), pa.array(agents, pa.string()))
     arrays = [pa.array(columns.scalars[name]) if name != "agent" else agent for name in SCALARS]
     arrays += [
@@ -83,10 +83,10 @@ def count_rows(content: bytes) -> int:
 
 
 def read_part(content: bytes, agents: Sequence[str]) -> Columns:
-    """Returns the columns of a part, from its file and the specs of the data set, each once.
+    """Returns the columns of a part, from the bytes of its file and the specs of the data set, each once.
 
     Raises:
-        ValueError: it is no such file, or holds what cannot be.
+        ValueError: it is no such file, or has values that are impossible.
     """
     try:
         table = pq.read_table(pa.BufferReader(content), use_threads=False).combine_chunks()
@@ -108,7 +108,7 @@ def read_part(content: bytes, agents: Sequence[str]) -> Columns:
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
-    """Returns several parts as one."""
+    """Joins the columns of several parts."""
     if len(parts) == 1:
         return parts[0]
     scalars = {name: np.concatenate([part.scalars[name] for part in parts]) for name in SCALARS}

@@ -1,1 +1,1 @@
-"""Matches: games from every seat (`arena`), tournaments that resume, and their work shared out over processes or a cluster."""
+"""Matches from every seat (`match`), tournaments that can be resumed, and running their work in processes or on a cluster."""

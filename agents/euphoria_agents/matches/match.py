@@ -21,7 +21,7 @@ Z_95 = 1.959964  # two-sided 95 %
 
 
 def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
-    """Returns Wilson's confidence interval of a rate; (0, 1) without games."""
+    """Returns Wilson's confidence interval of a win rate; (0, 1) without games."""
     if games == 0:
         return 0.0, 1.0
     rate, zz = wins / games, z * z / games
@@ -32,14 +32,14 @@ def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Played:
-    """The result of a game; a place is one in the line-up, not a seat.
+    """The result of a game. A *place* is an index into the line-up, not a seat.
 
     Attributes:
-        seed: of the game; the games of one seed differ in who sits where.
+        seed: the seed of the game; the games of one seed differ in who sits where.
         winner: the place of the winner; None if the game was cut off.
-        ranks: by place, 1 is best.
-        turns: turns begun.
-        decisions: by place.
+        ranks: the final ranks by place, 1 is best.
+        turns: the number of turns begun.
+        decisions: the numbers of decisions by place.
     """
 
     seed: int
@@ -53,16 +53,16 @@ class Played:
 class Score:
     """The results of an agent in some games.
 
-    The games of one seed are not independent: they are the same deal seen from every seat. `interval` takes them as if they were;
-    `paired_interval` and `rank_interval` take the mean over the games of a seed as one observation, so they are right for any
-    dependence, if there are a few dozen seeds and the rate is not close to 0 or 1.
+    The games of one seed are not independent: they have the same deal, played once from every seat. `interval` treats them as
+    independent; `paired_interval` and `rank_interval` treat the mean over the games of a seed as one observation, so they hold
+    however these games depend on each other, if there are a few dozen seeds and the rate is not close to 0 or 1.
 
     Attributes:
         wins: games won; a truncated game is won by nobody.
         games: games played, truncated ones included; an agent on two seats of a game has played two.
-        mean_rank: 1 is best.
-        win_error: standard error of the win rate over the seeds; infinite with less than two.
-        rank_error: that of the mean rank.
+        mean_rank: the mean of the final ranks, 1 is best.
+        win_error: the standard error of the win rate, clustered by seed; infinite with fewer than two seeds.
+        rank_error: the same of the mean rank.
     """
 
     wins: int
@@ -78,17 +78,17 @@ class Score:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the rate."""
+        """Wilson's 95 % interval of the win rate."""
         return wilson(self.wins, self.games)
 
     @property
     def paired_interval(self) -> tuple[float, float]:
-        """The 95 % interval of the rate over the seeds, by the normal distribution."""
+        """The 95 % interval of the win rate, clustered by seed, by the normal distribution."""
         return max(0.0, self.rate - Z_95 * self.win_error), min(1.0, self.rate + Z_95 * self.win_error)
 
     @property
     def rank_interval(self) -> tuple[float, float]:
-        """The 95 % interval of the mean rank over the seeds, by the normal distribution."""
+        """The 95 % interval of the mean rank, clustered by seed, by the normal distribution."""
         return self.mean_rank - Z_95 * self.rank_error, self.mean_rank + Z_95 * self.rank_error
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _rounded(interval: tuple[float, float]) -> list[float]:
 
 
 def score(results: Iterable[tuple[int, bool, int]]) -> Score:
-    """Returns the score of games, each given as (seed, whether won, rank)."""
+    """Returns the score of an agent in games, each given as (seed, whether it won, its rank)."""
     rows = list(results)
     seeds, wins, ranks = zip(*rows, strict=True) if rows else ((), (), ())
     return Score(sum(wins), len(rows), float(np.mean(ranks)) if rows else 0.0, _error(seeds, wins), _error(seeds, ranks))
@@ -125,17 +125,17 @@ def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
     clusters = int(cluster.max(initial=-1)) + 1
     if clusters < 2:
         return math.inf
-    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # the sum of each cluster
+    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # by cluster, the sum of the deviations from the mean
     return float(math.sqrt(clusters / (clusters - 1) * (off**2).sum()) / len(values))
 
 
 @dataclass(frozen=True, repr=False)
 class MatchResult:
-    """The result of a match; printed it says how many games were cut off, which nobody has won, and who has won the others.
+    """The result of a match; its `repr` says how many games were cut off, which nobody has won, and the win rate of each place.
 
     Attributes:
-        played: the games, all seats of a seed one after the other.
-        thinking: by place, the seconds its agent took to choose; answers to many games at once share their time evenly.
+        played: the games; those of a seed stand together.
+        thinking: by place, the seconds that its agent took to choose; the time of a batch is divided evenly among its decisions.
         seconds: how long the match took.
         records: the games as records, if they were asked for.
     """
@@ -151,7 +151,7 @@ class MatchResult:
 
     @property
     def games(self) -> int:
-        """Games played."""
+        """The number of games played."""
         return len(self.played)
 
     @property
@@ -161,12 +161,12 @@ class MatchResult:
 
     @property
     def decisions(self) -> int:
-        """Decisions of all agents together."""
+        """The number of decisions of all agents together."""
         return sum(sum(game.decisions) for game in self.played)
 
     @property
     def scores(self) -> list[Score]:
-        """One for each place of the line-up."""
+        """The score of each place of the line-up."""
         places = range(len(self.thinking))
         return [score((game.seed, game.winner == place, game.ranks[place]) for game in self.played) for place in places]
 
@@ -195,15 +195,16 @@ def play_match(
     """Plays a number of games between the agents of a line-up: each seed once from every seat.
 
     Args:
-        agents: one for each player; the same object may sit on several seats.
-        games: how many; a multiple of the number of players gives everybody every seat equally often.
-        rules: the options; the default are those of as many players as there are agents.
+        agents: an agent for each player; the same object may be given several times.
+        games: the number of games; a multiple of the number of players gives everybody every seat equally often.
+        rules: the rules; by default the usual ones for as many players as there are agents.
         seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads.
-        progress: called when games have ended, with their number; True: shown on stderr, as a bar if that is a terminal.
-        records: whether the games are kept as records.
+        progress: called with the number of games that have just ended; True: the progress is shown on stderr, in a terminal as a
+            bar.
+        records: whether the result has the records of the games.
 
     Raises:
-        ValueError: there are not as many agents as players, or no games.
+        ValueError: there are not as many agents as players, or `games` is not positive.
     """
     n = len(agents)
     rules = Rules(num_players=n) if rules is None else rules
@@ -225,7 +226,7 @@ def play_match(
 
 @contextmanager
 def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iterator[Callable[[int], None]]:
-    """Yields the function that is called when games have ended."""
+    """Yields the function to call when games have ended."""
     if progress is not True:
         yield progress or (lambda ended: None)
         return
@@ -240,18 +241,18 @@ def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iter
 
 
 class AgentGenerator:
-    """The generator of an agent, and one for the games it is dealt; neither reveals anything about other seeds (R19)."""
+    """An agent's own generator, and one for determinizing its games; neither reveals anything about other seeds (R19)."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.own, self._deals = derived_generator(rng), derived_generator(rng)
 
     def deal(self, game: Game, seat: int) -> Game:
-        """Returns the game as the agent gets it."""
+        """Returns the game as the agent on a seat gets it, determinized for that seat."""
         return game.determinize(seat, derived_seed(self._deals))
 
 
 class _Table:
-    """A game and its agents: the one at a place of the line-up sits `rotation` seats further on."""
+    """A game and its line-up: the agent at place p sits on seat p + `rotation`, counted around the table."""
 
     def __init__(self, game: Game, seed: int, rotation: int) -> None:
         self.game, self.seed, self.rotation = game, seed, rotation
@@ -260,7 +261,7 @@ class _Table:
 
     @property
     def place(self) -> int:
-        """Returns the place of the player who must decide."""
+        """The place of the player who must decide."""
         return (self.game.player - self.rotation) % self.n
 
     def played(self) -> Played:
@@ -276,7 +277,7 @@ class _Tables(AgentGames):
     """Games side by side between the agents of a line-up.
 
     Attributes:
-        thinking: (places,), the seconds of each agent.
+        thinking: (places,), the seconds that the agent at each place took to choose.
     """
 
     def __init__(self, agents: Sequence[Agent], rng: np.random.Generator) -> None:
@@ -301,17 +302,17 @@ class _Tables(AgentGames):
         return found.values()
 
     def inputs(self, games: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The observations and masks of the players that decide in these games."""
+        """Returns the observations and action masks of the players that must decide in these games."""
         waiting = [self._tables[k].game for k in games]
         return np.stack([game.observation(game.player) for game in waiting]), np.stack([game.mask() for game in waiting])
 
     def determinized(self, game: int) -> Game:
-        """A game as the agent that decides gets it."""
+        """Returns a game, determinized for the player who must decide."""
         table = self._tables[game]
         return self._generators[id(self._agents[table.place])].deal(table.game, table.game.player)
 
     def store(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
-        """Plays the moves; every place has its share of the seconds."""
+        """Plays the moves, and divides the seconds evenly among their places."""
         for k, move in zip(games, moves.tolist(), strict=True):
             table = self._tables[k]
             self.thinking[table.place] += seconds / len(games)

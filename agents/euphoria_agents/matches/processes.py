@@ -1,4 +1,4 @@
-"""Work in units: a pool of processes, any of which may be killed without loss of a result, and work that is resumed."""
+"""Runs units of work in a pool of processes, any of which may be killed without losing a result, and resumes interrupted work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import WorkerError, full_text, one_line
 
-ATTEMPTS = 3  # for each item; an item that has killed so many workers is an error
+ATTEMPTS = 3  # an item that has killed this many workers is not tried again
 
 Item = TypeVar("Item", bound=Any)
 Answer = TypeVar("Answer")
@@ -21,13 +21,13 @@ Run = Callable[[Callable[[Item], Answer], Iterable[Item]], Iterator[tuple[Item, 
 def in_processes(
     work: Callable[[Item], Answer], items: Iterable[Item], processes: int
 ) -> Generator[tuple[Item, Answer], None, None]:
-    """Calls `work` for every item, and yields each with its answer when it is ready; with one process, in this process.
+    """Calls `work` for every item in worker processes (for `processes` = 1 in this process), and yields item and answer as ready.
 
-    If a worker dies, another one does its item again. Call it from the main thread; an interrupt, or the end of the iteration,
-    ends the workers.
+    If a worker dies, another one does its item again. Only the main thread may iterate; an interrupt, or the end of the
+    iteration, ends the workers.
 
     Raises:
-        RuntimeError: an item killed `ATTEMPTS` workers; or, as `WorkerError`, the work failed in one.
+        RuntimeError: an item killed `ATTEMPTS` workers; or the work raised an error in a worker (`WorkerError`).
     """
     waiting = deque(items)
     if processes == 1:
@@ -65,24 +65,26 @@ def resume_work(
     finished: Collection[Item],
     work: Callable[[Item], Answer],
     run: Run[Item, Answer],
+    save: Callable[[Item, Answer], None],
     progress: Callable[[int], None] | None = None,
     resumable: bool = True,
-) -> Iterator[tuple[Item, Answer]]:
-    """Does the units of work that are not finished, and yields each with its result as soon as it is there.
+) -> None:
+    """Does the units of work that are not finished, and saves each result as soon as it is ready.
 
     Args:
-        units: all of them, each with a number of `games`, whose results depend on nothing but their fields.
-        finished: those whose results were kept before.
-        work: does one.
-        run: calls `work` for many of them: `in_processes`, or on a cluster.
-        progress: called with a number of games: at first those that are finished, then those of each result.
-        resumable: whether the results are kept, so that an interrupt says that the same command continues.
+        units: all units; each has a number of `games`, and its result depends on nothing but its fields.
+        finished: the units whose results were saved before.
+        work: returns the result of a unit.
+        run: calls `work` for many units: `in_processes`, or on a cluster.
+        save: called with each unit and its result.
+        progress: called with a number of games: first that of all finished units, then that of each result.
+        resumable: whether saved results last; then an interrupt gets the note that the same command continues.
     """
     report = progress or (lambda games: None)
     report(sum(unit.games for unit in finished))
     try:
         for unit, result in run(work, [unit for unit in units if unit not in finished]):
-            yield unit, result
+            save(unit, result)
             report(unit.games)
     except KeyboardInterrupt as interrupt:
         if resumable:
@@ -94,7 +96,7 @@ class Worker(ChildProcess):
     """A process that calls `work` for one item after another.
 
     Attributes:
-        item: the one that it works on.
+        item: the item that it works on; None: it is idle.
     """
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
@@ -104,14 +106,14 @@ class Worker(ChildProcess):
     def take(self, item: Any) -> None:
         """Sends an item to the process."""
         self.item = item
-        with contextlib.suppress(OSError):  # it has just died, which `answer` notices
+        with contextlib.suppress(OSError):  # the process has just died, which `answer` notices
             self.connection.send(item)
 
     def answer(self) -> tuple[Any] | None:
-        """Returns the answer for the item in a tuple; None if the process died.
+        """Waits for the answer and returns it in a tuple; returns None if the process died.
 
         Raises:
-            WorkerError: the work failed.
+            WorkerError: the work raised an error.
         """
         self.item = None
         try:
@@ -125,7 +127,7 @@ class Worker(ChildProcess):
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
-    """Answers items in the process."""
+    """Answers item after item, in the worker process."""
     while True:
         try:
             item = connection.recv()

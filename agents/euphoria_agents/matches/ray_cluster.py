@@ -1,7 +1,7 @@
-"""A pool of workers on a Ray cluster; `euphoria_agents.matches.processes` is the same on one machine.
+"""Runs work in units on a Ray cluster, as `euphoria_agents.matches.processes` does on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `play_unit` of a tournament checks both. On
-this machine the workers import from where this process does.
+The nodes need the same version of this package, and checkpoints at the same paths; `play_unit` of a tournament checks both. In a
+temporary cluster of this machine the workers import from where this process does.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from euphoria_agents.child_process import check_homes, child_environment, homes
 from euphoria_agents.error_text import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
-IN_FLIGHT = 1000  # items given to Ray at a time
+IN_FLIGHT = 1000  # the most items that Ray has at a time
 
 
 def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str | None = None) -> Iterator[tuple[Item, Answer]]:
-    """Calls `work` for every item, each on one core of a cluster, and yields each with its answer when it is ready.
+    """Calls `work` for every item, each on one core of a cluster, and yields each item with its answer when that is ready.
 
     If a worker or a whole node dies, its items are done again elsewhere.
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
-        RuntimeError: an item killed its workers again and again; or, as `WorkerError`, the work failed.
+        RuntimeError: an item killed `ATTEMPTS` workers; or the work raised an error in a worker (`WorkerError`).
     """
     with connected(address) as ray:
         yield from _call(ray, work, items)
@@ -38,7 +38,7 @@ def connected(address: str | None) -> Iterator[Any]:
     """Connects to a cluster, and disconnects afterwards unless it was connected before.
 
     Args:
-        address: of a running cluster, such as "auto" or "host:6379"; None: a temporary cluster of this machine.
+        address: the address of a running cluster, such as "auto" or "host:6379"; None: a temporary cluster of this machine.
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
@@ -65,7 +65,7 @@ def connected(address: str | None) -> Iterator[Any]:
 
 
 def _reach(address: str | None) -> None:
-    """Checks that a server answers; Ray itself would try for a long time."""
+    """Checks that something answers at the address; Ray itself would try for a long time."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host, int(port)), timeout=10).close()

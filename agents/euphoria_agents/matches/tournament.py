@@ -1,7 +1,7 @@
-"""Tournaments: line-ups by a fixed schedule, played in units of work that can be resumed, and the standings.
+"""Tournaments: line-ups by a fixed schedule, played in units of work so that they can be resumed, and the standings.
 
-A `WorkUnit` depends on nothing but its fields, so units can be played in any order, on any machine, and again. A `Journal` keeps
-the finished ones; `standings` rates the agents by them.
+The result of a `WorkUnit` depends on nothing but its fields, so units can be played in any order, on any machine, and again. A
+`Journal` saves the results of finished units; `standings` rates the agents by them.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from euphoria_agents.validation import decoded
 from euphoria_env import Rules
 
 SEEDS = 16  # in a unit of work; each is played once from every seat
-MOST_GAMES = 10_000_000  # of an agent in a match
-SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a unit
+MOST_GAMES = 10_000_000  # the most games of an agent in a match
+SEEDS_OF_SEARCHERS = 1  # in a unit of work with agents that search: their games take long, and an interrupt loses a whole unit
 
 _hashes_once = cache(file_hashes)
 _players: dict[tuple[str, float | None], Agent] = {}
 
 
 def player(spec: str, limit: float | None = None) -> Agent:
-    """Returns the agent of a spec, made once: a built-in one without a limit, or an `AgentProcess`.
+    """Returns the agent of a spec, which is made once: a built-in one if there is no limit, otherwise an `AgentProcess`.
 
     Args:
         spec: as for `load`.
-        limit: the seconds for a decision after the first one; by default as many as for that.
+        limit: the seconds for a decision after the first one; None: `FIRST_SECONDS`, as for the first one.
 
     Raises:
         ValueError: see `load`.
@@ -75,11 +75,11 @@ class WorkUnit:
 
     Attributes:
         lineup: the specs of the agents, one for each player.
-        number: units with the same number, seed and number of players have the same deals for all agents.
-        seed: of the tournament, 0 or more.
-        seeds: how many seeds.
-        rules: the options.
-        sources: `sources(lineup)`.
+        number: units with the same number, seed and number of players have the same deals, whoever plays.
+        seed: the seed of the tournament, 0 or more.
+        seeds: how many seeds the unit has.
+        rules: the rules of the games.
+        sources: what `sources(lineup)` returned when the work began.
     """
 
     lineup: tuple[str, ...]
@@ -100,7 +100,7 @@ class WorkUnit:
         return _key(asdict(self))
 
     def record_names(self) -> list[str]:
-        """Returns file names for the records of its games: a number and who sits on which seat."""
+        """Returns the file names for the records of its games: a number, and the agents in the order of their seats."""
         digest, n = hashlib.blake2b(self.key.encode(), digest_size=4).hexdigest(), len(self.lineup)
         short = [re.sub(r"[^A-Za-z0-9.]+", "-", spec)[-30:] for spec in self.lineup]
         seated = ["_".join(short[(seat - rotation) % n] for seat in range(n)) for rotation in range(n)]
@@ -112,11 +112,11 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
 
     Args:
         unit: the unit.
-        records: whether the games are kept as records.
-        limit: seconds for a decision of the first agent, on average where its `act_batch` answers many at once.
+        records: whether the result has the records of the games.
+        limit: the seconds for a decision of the first agent; if its `act_batch` answers many at once, for the average.
 
     Raises:
-        ValueError: code or checkpoints here are not those of the unit.
+        ValueError: the code or the checkpoints here differ from those of the unit.
         AgentFailed: an agent failed, or took too long.
     """
     if unit.sources != sources(unit.lineup):
@@ -127,7 +127,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
 
 
 def sources(specs: Sequence[str]) -> str:
-    """Returns a hash of the code, the shipped checkpoints and the files of the specs, on which games depend."""
+    """Returns a hash of all that games depend on: the code, the shipped checkpoints and the files of the specs."""
     digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
         if hashes := _hashes_once(spec):
@@ -152,7 +152,7 @@ def check_counts(**counts: int) -> None:
     """Refuses numbers that are too small, and numbers of games that are too large.
 
     Raises:
-        ValueError: names the option.
+        ValueError: a number is refused; the message names its option.
     """
     for name, value in counts.items():
         least = 0 if name == "seed" else 1
@@ -168,12 +168,12 @@ def seeds_of_a_unit(specs: Sequence[str]) -> int:
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[WorkUnit]:
-    """Returns the units of an agent against opponents of one kind, in at least that many games.
+    """Returns the units of an agent against opponents of one kind, with at least `games` games.
 
-    Comparisons with equal rules, seeds and sizes of units (`seeds_of_a_unit`) have the same deals.
+    Comparisons with equal rules, `seed` and `size`, the number of seeds in a unit (`seeds_of_a_unit`), have the same deals.
 
     Raises:
-        ValueError: a wrong agent or number.
+        ValueError: an agent or a number is wrong.
     """
     check_counts(games=games, seed=seed)
     lineup = (agent, *[opponent] * (rules.num_players - 1))
@@ -183,20 +183,20 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
 
 
 def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[WorkUnit]:
-    """Returns the units of a tournament in which each agent plays at least that many games.
+    """Returns the units of a tournament in which each agent plays at least `games` games.
 
-    With 2 players each pair meets in every round, all with the same deals. With more, a round has as many line-ups as there are
-    agents, drawn so that each agent is in equally many; one sits on two seats only if there are fewer agents than players. A
-    schedule of fewer games is the beginning of one of more.
+    With 2 players each pair meets in every round, all with the same deals. With more players, a round has as many line-ups as
+    there are agents, drawn so that each agent is in equally many; an agent sits on two seats only if there are fewer agents than
+    players. A schedule of fewer games is the beginning of one of more.
 
     Raises:
-        ValueError: fewer than two agents, one that is named twice or wrong, or a wrong number.
+        ValueError: there are fewer than two agents, an agent is wrong or named twice, or a number is wrong.
     """
     check_counts(games=games, seed=seed)
     if len(specs) < 2 or len(set(specs)) < len(specs):
         raise ValueError(f"a tournament needs two or more different agents, not {', '.join(specs)}")
     n, size = rules.num_players, seeds_of_a_unit(specs)
-    lineups_of_one = len(specs) - 1 if n == 2 else n  # in a round
+    lineups_of_one = len(specs) - 1 if n == 2 else n  # of one agent in a round
     units = []
     for turn in range(-(-games // (lineups_of_one * n * size))):
         for number, lineup in _round(specs, n, turn, seed):
@@ -205,12 +205,12 @@ def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[
 
 
 def _round(specs: Sequence[str], n: int, turn: int, seed: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yields the numbers and line-ups of a round."""
+    """Yields the line-ups of a round, each with the number of its unit."""
     if n == 2:
         yield from ((turn, pair) for pair in itertools.combinations(specs, 2))
         return
     rng = np.random.default_rng((seed, n, turn))
-    times = np.zeros(len(specs), np.int64)  # how often each has been drawn
+    times = np.zeros(len(specs), np.int64)  # how often each agent has been drawn in this round
     all_of_them, drawn = divmod(n, len(specs))
     for k in range(len(specs)):
         fewest = np.lexsort((rng.random(len(specs)), times))[:drawn]
@@ -223,13 +223,13 @@ def _round(specs: Sequence[str], n: int, turn: int, seed: int) -> Iterator[tuple
 
 
 class Journal:
-    """Keeps the results of finished units of work as lines of JSON in a file, and their records in a folder.
+    """Saves the results of finished units of work as lines of JSON in a file, and the records of their games in a folder.
 
-    A line is written when its records are written; a torn line is ignored.
+    A line is written after the unit's records; an incomplete line is ignored.
 
     Args:
-        file: where; None keeps nothing.
-        records: the folder; None: no records. With it, a unit is finished only if all of its records are there.
+        file: the file; None: results are not saved.
+        records: the folder; None: records are not saved. With a folder, a unit is finished only if it has all of its records.
     """
 
     def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
@@ -244,14 +244,14 @@ class Journal:
         return self.records is None or all((self.records / name).exists() for name in unit.record_names())
 
     def _entries(self) -> Iterator[_Entry]:
-        """Reads the lines of the file that are whole."""
+        """Yields the lines of the file that are complete."""
         if self.file is not None and self.file.exists():
             for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
                 with contextlib.suppress(ValueError):
                     yield decoded(line, _Entry)
 
     def add(self, unit: WorkUnit, result: MatchResult) -> None:
-        """Keeps the result of a unit."""
+        """Saves the result of a unit, and its records."""
         if self.records is not None:
             for name, text in zip(unit.record_names(), result.records, strict=True):
                 write_whole(self.records / name, text)
@@ -277,18 +277,21 @@ def play_units(
     progress: Callable[[int], None] | None = None,
     limit: float | None = None,
 ) -> dict[WorkUnit, MatchResult]:
-    """Plays the units of work that the journal does not have, adds them to it, and returns the results of all, in their order.
+    """Plays the units that the journal does not have, adds their results to it, and returns the results of all units in order.
 
     Args:
-        units, journal: the units, and where their results are kept.
+        units, journal: the units of work, and where their results are saved.
         run, progress: see `resume_work`.
         limit: see `play_unit`.
     """
     results = journal.finished(units)
-    work = partial(play_unit, records=journal.records is not None, limit=limit)
-    for unit, result in resume_work(units, set(results), work, run, progress, journal.file is not None):
+
+    def save(unit: WorkUnit, result: MatchResult) -> None:
         journal.add(unit, result)
         results[unit] = result
+
+    work = partial(play_unit, records=journal.records is not None, limit=limit)
+    resume_work(units, set(results), work, run, save, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 
@@ -301,9 +304,9 @@ class Standing(NamedTuple):
     Attributes:
         agent: its spec.
         mu, sigma: rating and uncertainty by openskill's Plackett-Luce model; everybody begins with 25 and 8.33.
-        score: of all its games.
-        beaten: by opponent, in how many of how many encounters it ranked higher; equal ranks count half.
-        decision_time: mean seconds per decision.
+        score: its score in all its games.
+        beaten: by opponent, in how many encounters it ranked higher (equal ranks count half), and how many there were.
+        decision_time: its mean seconds per decision.
     """
 
     agent: str
@@ -314,7 +317,7 @@ class Standing(NamedTuple):
     decision_time: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything but the time, which differs every time."""
+        """Returns the row for JSON, without the time, which differs from run to run."""
         rating = {"mu": round(self.mu, 6), "sigma": round(self.sigma, 6)}
         beaten = {opponent: list(counts) for opponent, counts in self.beaten.items()}
         return {"agent": self.agent, "rating": rating, **self.score.to_dict(), "beaten": beaten}
@@ -334,9 +337,9 @@ def rate(
     games: Iterable[tuple[tuple[str, ...], Played]],
     known: Mapping[str, tuple[float, float]] | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """Returns ratings (mu, sigma) from games in their order; an agent on several seats gets the mean of their ratings.
+    """Returns the ratings (mu, sigma) after games, which count in their order.
 
-    `known` has ratings from earlier games.
+    An agent on several seats of a game gets the mean of the new ratings of these seats. `known` has ratings from before.
     """
     model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
     ratings = {spec: (known or {}).get(spec, (model.mu, model.sigma)) for spec in specs}

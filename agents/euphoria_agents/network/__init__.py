@@ -1,1 +1,1 @@
-"""Networks without PyTorch: the compiled layers (`kernels`) and the files they are kept in (`checkpoint`)."""
+"""Networks without PyTorch: their files (`checkpoint`), the compiled layers, and the layout of weights that these read."""

@@ -1,11 +1,11 @@
-"""Networks in files: what a checkpoint is, and how it is written and read.
+"""The format of network files, and how they are written and read.
 
 A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. Feature k of an observation is
-clip((observation[source k] - offset k) * scale k, -1, 1). They go through the layers of `trunk`, then through those of `policy`
-(logits of the moves) or of `value` (the expected sum of rewards). A player may have an `outlook` too: layers of its own from the
-features to a logit for each of six seats, the observer's first; the softmax over those that play says how probable it is that
-each wins. Each layer but the last of `policy`, `value` and `outlook` is followed by a rectifier. A training run keeps its state
-in the same kind of file.
+clip((observation[source[k]] - offset[k]) * scale[k], -1, 1). The features go through the layers of `trunk`, then through those of
+`policy` (logits of the moves) or of `value` (the expected sum of rewards). A player may also have win probabilities, which files
+call `outlook`: separate layers from the features to a logit for each of six seats, the observer's first; the softmax over the
+seats in play gives the probability that each wins. Each layer but the last of `policy`, `value` and `outlook` is followed by a
+ReLU. A training run saves its state in the same kind of file.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ PARTS = ("trunk", "policy", "value", "outlook")
 
 
 class Features:
-    """The features that a network sees of an observation; see the module.
+    """The features that a network computes from an observation; the docstring of the module has the formula.
 
     Args:
-        source: (F,) entries of the observation, ascending.
-        offset: (F,) what is taken off an entry.
-        scale: (F,) what it is multiplied with then.
+        source: (F,) the indices of the entries of the observation, ascending.
+        offset: (F,) what is subtracted from the entry.
+        scale: (F,) the factor for the difference.
 
     Attributes:
         rest: (F,) float32, the features of an observation of zeros.
@@ -47,17 +47,17 @@ class Features:
         self.rest = self.at(np.zeros(1, np.float32))[:, 0]
 
     def at(self, values: np.ndarray) -> np.ndarray:
-        """The features where their entries have these values, float32 (V,): float32 (F, V)."""
+        """Returns all features for each value that their entries may have: float32 (F, V) for `values`, float32 (V,)."""
         found: np.ndarray = np.clip((values - self.offset[:, None]) * self.scale[:, None], -1, 1)
         return found
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """As a checkpoint has them."""
+        """Returns the tensors of a checkpoint that define the features."""
         return {"features.source": self.source, "features.offset": self.offset, "features.scale": self.scale}
 
 
 def layout() -> dict[str, Any]:
-    """Sizes of observation and action space, and a hash of the names and places of all entries; a network fits one layout."""
+    """Returns the sizes of observation and action space, and a hash of all names and places; a network fits one layout."""
     return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": _layout_hash()}
 
 
@@ -70,17 +70,17 @@ def _layout_hash() -> str:
 def save_checkpoint(
     path: str | Path, tensors: Mapping[str, np.ndarray], training: Mapping[str, Any], kind: type = np.float32
 ) -> Path:
-    """Writes a checkpoint whole.
+    """Writes a checkpoint, whole or not at all.
 
     Args:
-        path: where; missing folders are made.
+        path: the file; missing folders are made.
         tensors: `features.source` (F,), `.offset`, `.scale`, and for each part and layer `trunk.0.weight` (out, in),
             `trunk.0.bias` (out,), ...
-        training: how it came about, to be read by people; its `reward` and `gamma` say what the value means.
-        kind: of the numbers in weights and biases, np.float32 or, in half the space, np.float16.
+        training: how the network was trained, for people; `reward` and `gamma` in it say what the value means.
+        kind: the type of weights and biases, np.float32 or, in half the space, np.float16.
 
     Raises:
-        ValueError: a number is greater than this kind can hold; nothing is written.
+        ValueError: a number is too large for this type; nothing is written.
     """
     for name, tensor in tensors.items():
         if not name.startswith("features.") and np.abs(tensor).max(initial=0) > np.finfo(kind).max:
@@ -91,12 +91,12 @@ def save_checkpoint(
 
 
 def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """The number of layers in each part."""
+    """Returns the number of layers in each part."""
     return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
 
 
 def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
-    """Writes tensors, and facts as JSON in the header, as one safetensors file; see `atomic_write`."""
+    """Writes one safetensors file with these tensors, and with `facts` as JSON in its header; see `atomic_write`."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -104,7 +104,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     with atomic_write(path) as beside:
         try:
             save_file({n: np.asarray(t, order="C") for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
-        except SafetensorError as error:  # what it makes of a full disk
+        except SafetensorError as error:  # safetensors raises it when the disk is full
             raise OSError(*error.args) from error
     return Path(path)
 
@@ -147,7 +147,7 @@ def _check(path: str | Path, kind: str, header: Mapping[str, Any]) -> None:
 
 
 def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Our header; empty if there is none."""
+    """Returns this project's header in the metadata of a file; empty if there is none."""
     try:
         header = read_json(metadata.get("euphoria", "null"))
     except ValueError as error:
@@ -156,29 +156,34 @@ def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
 
 
 def under(prefix: str, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The tensors whose names begin so, by the rest of their names."""
+    """Returns the tensors whose names begin with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def without_win_probs(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The tensors of features, policy and value."""
+    """Returns all tensors but those of the win probabilities."""
     return {name: tensor for name, tensor in tensors.items() if not name.startswith("outlook.")}
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads header and tensors of a checkpoint, those of float16 as float32; errors as of `read_tensors`."""
+    """Reads the header and the tensors of a checkpoint, float16 as float32; raises as `read_tensors` does."""
     header, tensors = read_tensors(path, CHECKPOINT_FORMAT)
     return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
 
 
-Layers = list[tuple[np.ndarray, np.ndarray]]
-_MOST = 1e15  # so that no product of two, and no sum, is beyond float32
+LayerWeights = tuple[np.ndarray, np.ndarray]  # weights and bias
+Layers = list[LayerWeights]
+_MOST = 1e15  # bounds the outputs of layers, so that products of two and sums of these fit into float32
 
 
 def _layers(
     path: str | Path, part: str, number: int, tensors: dict[str, np.ndarray], most: np.ndarray
 ) -> tuple[Layers, np.ndarray]:
-    """The layers of a part as (transposed weights, bias), and the most that can come out; `most` is the most that can go in."""
+    """Returns the layers of a part as (transposed weights, bias), and the bounds of its outputs from those of its inputs, `most`.
+
+    Raises:
+        ValueError: tensors are missing, do not fit together, are not finite, or are so large that outputs may overflow.
+    """
     layers: Layers = []
     for k in range(number):
         weight, bias = tensors.get(f"{part}.{k}.weight"), tensors.get(f"{part}.{k}.bias")
@@ -195,24 +200,8 @@ def _layers(
     return layers, most
 
 
-def widened(tensors: dict[str, np.ndarray], features: Features, path: str | Path) -> dict[str, np.ndarray]:
-    """The policy and value of a network as one of these features, of which those that it does not look at get no weight.
-
-    Raises:
-        ValueError: it looks at others, or its tensors do not fit together.
-    """
-    found = parts(tensors, path)
-    given, wanted = (list(zip(*one.tensors().values(), strict=True)) for one in (found.features, features))
-    if not set(given) <= set(wanted):
-        raise ValueError(f"{path} is of another network: it looks at features that this one does not have")
-    weight = np.zeros((len(found.trunk[0][1]), len(wanted)), np.float32)
-    places = {feature: k for k, feature in enumerate(wanted)}
-    weight[:, [places[feature] for feature in given]] = tensors["trunk.0.weight"]
-    return without_win_probs(tensors) | features.tensors() | {"trunk.0.weight": weight}
-
-
 def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
-    """The features of a checkpoint."""
+    """Returns the features of a checkpoint; raises a `ValueError` if their tensors are wrong."""
     source, offset, scale = (tensors.get(f"features.{name}", np.zeros(())) for name in ("source", "offset", "scale"))
     if source.ndim != 1 or not len(source) or offset.shape != source.shape or scale.shape != source.shape:
         raise ValueError(f"{path}: the tensors of features are missing or do not fit")
@@ -226,7 +215,7 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
 
 
 class Parts(NamedTuple):
-    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) may have none."""
+    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) may be empty."""
 
     features: Features
     trunk: Layers
@@ -236,7 +225,7 @@ class Parts(NamedTuple):
 
 
 def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
-    """The parts of a network; arguments and errors as of `PPO.of`."""
+    """Returns the parts of a network; takes and raises what `PPO.of` does."""
     network = count_layers(tensors)
     features = _features(path, tensors)
     trunk, shared = _layers(path, "trunk", network["trunk"], tensors, np.ones(len(features.source)))

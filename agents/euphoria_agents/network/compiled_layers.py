@@ -1,7 +1,7 @@
-"""The compiled parts of a network: its features, its layers, and the legal moves only.
+"""The compiled forward pass of a network, from the entries of an observation that are not 0 to the legal moves.
 
-Of some 660 moves about five are legal, and most entries of an observation are 0. So a network is computed from the entries that
-are not 0 to the moves that are legal. `training.kernels` builds on it.
+Of some 660 moves about five are legal, and most entries of an observation are 0; the rest of the work is skipped. The module
+`training.kernels` builds on these functions.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from numba import typeof
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.jit import entry, jit
 
-VALUES = 128  # that an entry of an observation can have, from 0 on
-WORD = 8  # entries of an observation that are looked at together
+VALUES = 128  # the number of values that an entry of an observation can have, from 0 on
+WORD = 8  # entries of an observation that are compared at once, as one int64
 
 
 class Policy(NamedTuple):
-    """A network that chooses moves, and says what they are worth if it has a value head."""
+    """A network with a policy head and perhaps a value head, laid out for the compiled layers."""
 
-    begins: np.ndarray  # this one and the next three as `network.weight_layout` makes them
+    begins: np.ndarray  # this array and the next three are laid out by `network.weight_layout`
     rows: np.ndarray
     weights: np.ndarray
     table: np.ndarray
-    head: np.ndarray  # float32 (NUM_ACTIONS, width), the weights of each move's logit
-    bias: np.ndarray
-    value: np.ndarray  # float32 (width,), the weights of the value; empty without a value head
+    head: np.ndarray  # float32 (NUM_ACTIONS, width), the policy head: the weights of each move's logit
+    bias: np.ndarray  # float32 (NUM_ACTIONS,), of the policy head
+    value: np.ndarray  # float32 (width,), the weights of the value head; empty without one
     value_bias: np.ndarray  # float32 (1,)
 
 
@@ -39,7 +39,7 @@ POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0),
 @jit
 def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
     """Adds rows index[first] to index[last - 1] of a table to x."""
-    for k in range(first, last - 7, 8):  # eight at a time: x is read and written less often
+    for k in range(first, last - 7, 8):  # eight at a time, so that x is read and written less often
         a, b, c, d = table[index[k]], table[index[k + 1]], table[index[k + 2]], table[index[k + 3]]
         e, f, g, h = table[index[k + 4]], table[index[k + 5]], table[index[k + 6]], table[index[k + 7]]
         for j in range(len(x)):
@@ -57,21 +57,21 @@ def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
 
 @jit
 def positive_entries(x, index):  # type: ignore[no-untyped-def]
-    """Writes which entries are positive, ascending; returns their number. `index` has as much room as x."""
+    """Writes the indices of the positive entries of x into `index`, which is as long as x; returns their number."""
     n = 0
     for i in range(len(x)):
-        index[n] = i  # no branch: which ones are positive cannot be foretold
+        index[n] = i  # without a branch, which the processor could not predict
         n += x[i] > np.float32(0.0)
     return n
 
 
 @jit
 def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of n moves, from the last hidden layer, in which nothing is negative."""
+    """Writes the log-probabilities of n moves, from the outputs x of the last hidden layer, none of which is negative."""
     x, weight = borrowed(x), borrowed(weight)
     index = np.empty(weight.shape[1], np.int64)
     some = index[: positive_entries(x[: len(index)], index)]
-    for k in range(0, n, 4):  # four at a time, since each sum waits for its last addition; the last ones perhaps more than once
+    for k in range(0, n, 4):  # four at a time: one sum alone would wait for each addition; the last move may be repeated
         m0, m1, m2, m3 = moves[k], moves[min(k + 1, n - 1)], moves[min(k + 2, n - 1)], moves[min(k + 3, n - 1)]
         row0, row1, row2, row3 = weight[m0], weight[m1], weight[m2], weight[m3]
         sum0, sum1, sum2, sum3 = bias[m0], bias[m1], bias[m2], bias[m3]
@@ -106,20 +106,8 @@ def softmax(values, n):  # type: ignore[no-untyped-def]
 
 
 @jit
-def log_legal_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-untyped-def]
-    """Writes the legal moves and the logarithms of their probabilities; returns how many."""
-    n = 0
-    for move in range(len(mask)):
-        if mask[move]:
-            legal[n] = move
-            n += 1
-    log_chances(x, weight, bias, legal, n, out)
-    return n
-
-
-@jit
 def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
-    """The one of n moves that a number from [0, 1) draws, by the logarithms of their probabilities; -1 if there are none."""
+    """Returns the index of the move that `chance`, from [0, 1), draws by n log-probabilities; -1 if n is 0."""
     for k in range(n):
         chance -= math.exp(chances[k])
         if chance < 0.0:
@@ -129,7 +117,7 @@ def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
 
 @jit
 def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-def]
-    """A layer with its rectifier, of what has no negative entries; its (in, out) weights and then its bias begin at `at`."""
+    """Writes the outputs of a layer with ReLU; no input is negative. At `at` begin its (in, out) weights, then its bias."""
     x, weights, out = borrowed(x), borrowed(weights), borrowed(out)
     first_bias = at + size_in * size_out
     index = np.empty(size_in, np.int64)
@@ -142,9 +130,9 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
 
 @jit
 def add_products(out, weights, x, index, n):  # type: ignore[no-untyped-def]
-    """Adds x[index[k]] times row index[k] of the weights, of which each is as long as `out`, for the first n of the index."""
+    """Adds to `out` x[index[k]] times row index[k] of the weights, for k from 0 to n - 1; a row is as long as `out`."""
     size = len(out)
-    for k in range(0, n - 3, 4):  # four at a time, in the order in which one after the other would be added
+    for k in range(0, n - 3, 4):  # four at a time, but added in the same order as one by one
         i0, i1, i2, i3 = index[k], index[k + 1], index[k + 2], index[k + 3]
         a, b, c, d = x[i0], x[i1], x[i2], x[i3]
         row0, row1, row2, row3 = weights[i0 * size :], weights[i1 * size :], weights[i2 * size :], weights[i3 * size :]
@@ -158,13 +146,13 @@ def add_products(out, weights, x, index, n):  # type: ignore[no-untyped-def]
 
 @jit
 def row_of(value, first, last):  # type: ignore[no-untyped-def]
-    """The row of an entry with this value, whose rows are `first` to `last` - 1; -1 if there is none."""
+    """Returns the row for this value of an entry whose rows are `first` to `last` - 1; -1 if it has none."""
     return min(first + value, last) - 1 if value > 0 and first < last else -1
 
 
 @jit
 def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
-    """Writes which rows (`network.weight_layout`) an observation adds up into `index`; returns how many."""
+    """Writes into `index` the rows (`network.weight_layout`) whose sum is the first layer of an observation; returns how many."""
     observation, begins, index = borrowed(observation), borrowed(begins), borrowed(index)
     whole = len(observation) // WORD
     words = observation[: WORD * whole].view(np.int64)
@@ -179,9 +167,9 @@ def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
 
 @jit
 def find_changed_rows(observation, base, begins, index):  # type: ignore[no-untyped-def]
-    """Writes which rows an observation adds up that another one does not, and from the end of `index` on those it does not.
+    """Compares the rows of an observation with those of `base`; returns how many it has more, and how many it lacks.
 
-    Returns how many these are.
+    Writes the additional ones from the start of `index` on, and those that it lacks backwards from the end.
     """
     observation, base, begins, index = borrowed(observation), borrowed(base), borrowed(begins), borrowed(index)
     whole = len(observation) // WORD
@@ -203,7 +191,7 @@ def find_changed_rows(observation, base, begins, index):  # type: ignore[no-unty
 
 @jit
 def change_rows(x, rows, index, more, less):  # type: ignore[no-untyped-def]
-    """Adds to x the rows at the beginning of `index`, and subtracts those at its end."""
+    """Adds to x the `more` rows at the start of `index`, and subtracts the `less` rows at its end."""
     if less:
         for j in range(len(x)):
             x[j] = -x[j]
@@ -215,9 +203,9 @@ def change_rows(x, rows, index, more, less):  # type: ignore[no-untyped-def]
 
 @jit
 def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def]
-    """All layers one after another, from the n rows that are added up; returns the one of x and y that has the last.
+    """Computes all hidden layers, from the n rows in `index`; returns the one of the workspaces x and y that has the last layer.
 
-    `rows`, `weights` and `table` are those of `network.weight_layout`.
+    `rows`, `weights` and `table` are laid out by `network.weight_layout`.
     """
     at, _, size_out = table[0]
     x[:size_out] = weights[at : at + size_out]
@@ -227,7 +215,7 @@ def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def
 
 @jit
 def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
-    """The rest of `hidden`, from the sum of the rows and the bias in x."""
+    """Does the rest of `hidden`: x has the first layer before its ReLU."""
     for j in range(table[0, 2]):
         x[j] = max(x[j], np.float32(0.0))
     for k in range(1, len(table)):
@@ -238,9 +226,9 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
 
 @entry("int8[:,:] int8[:,:] int64[:] float64[:]", POLICY, "int64[:] float32[:,:]")
 def choose_by_network(observations, masks, games, uniforms, policy, moves, chances):  # type: ignore[no-untyped-def]
-    """Writes a move of each of these games, by one number from [0, 1) each; -1 where none is legal.
+    """Writes a move of each game in `games`, drawn by one number from [0, 1) each; -1 where none is legal.
 
-    `chances` gets the logarithms of the probabilities of their legal moves, if it has room.
+    `chances` gets the log-probabilities of the legal moves, unless it is empty.
     """
     index = np.empty(len(policy.begins), np.int32)
     width = policy.table[:, 2].max()
@@ -250,7 +238,12 @@ def choose_by_network(observations, masks, games, uniforms, policy, moves, chanc
         g = games[i]
         rows = find_rows(observations[g], policy.begins, index)
         last = hidden(index, rows, policy.rows, policy.weights, policy.table, x, y)
-        n = log_legal_chances(last, policy.head, policy.bias, masks[g], legal, found)
+        n = 0
+        for move in range(len(masks[g])):
+            if masks[g, move]:
+                legal[n] = move
+                n += 1
+        log_chances(last, policy.head, policy.bias, legal, n, found)
         k = draw_by_logs(found, n, uniforms[i])
         moves[g] = legal[k] if k >= 0 else -1
         if len(chances):

@@ -1,29 +1,33 @@
-"""A network laid out for the compiled layers (`network.compiled_layers`): inputs as rows to add up, all layers in one array."""
+"""Lays out a network for `network.compiled_layers`: the first layer as a table of rows to add up, the others in one array.
+
+A *row* stands for one value, from 1 on, of one entry of the observation. The first layer is the sum of an observation's rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network.checkpoint import Features, Layers
-from euphoria_agents.network.compiled_layers import VALUES
+from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
+from euphoria_agents.network.compiled_layers import VALUES, Policy
 from euphoria_env.observations import OBS_SIZE
+
+NO_LAYER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
 
 
 class RowFeatures(NamedTuple):
-    """The features that differ from those of an observation of zeros in each row, and by how much."""
+    """For each row, the features that its value changes, compared with an observation of zeros, in CSR form."""
 
-    ends: np.ndarray  # int64 (R + 1,), where the features of each row end in the others
-    feature: np.ndarray  # int32, their numbers
-    value: np.ndarray  # float32, their changes
+    ends: np.ndarray  # int64 (R + 1,), where the features of each row begin in the next two arrays, and end
+    feature: np.ndarray  # int32, the numbers of the features
+    value: np.ndarray  # float32, by how much they change
 
 
 def row_begins(features: Features) -> np.ndarray:
-    """The first row of each entry of the observation, int64 (OBS_SIZE + 1,).
+    """Returns the number of the first row of each entry of the observation, int64 (OBS_SIZE + 1,).
 
-    An entry has a row for each of the values 1, 2, ... up to one beyond which its features stay as they are.
+    An entry has a row for each of the values 1, 2, ... up to the value from which its features no longer change.
     """
     seen = np.arange(1, VALUES, dtype=np.float32)
     changes = features.at(seen)
@@ -35,7 +39,7 @@ def row_begins(features: Features) -> np.ndarray:
 
 
 def features_of_rows(features: Features, begins: np.ndarray) -> RowFeatures:
-    """See `RowFeatures`; `begins` as `row_begins` gives them."""
+    """Returns the features that each row changes; `begins` comes from `row_begins`."""
     sizes = np.diff(begins)
     entry = np.repeat(np.arange(OBS_SIZE), sizes)
     seen = np.arange(begins[-1]) - begins[entry] + 1
@@ -51,14 +55,14 @@ def features_of_rows(features: Features, begins: np.ndarray) -> RowFeatures:
 
 
 def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:
-    """Sums up what each row, an entry that is not 0 with its value, adds to the first layer.
+    """Computes what each row adds to the first layer.
 
     Args:
-        features: what goes in.
-        layers: as (in, out) weights and bias.
+        features: the inputs of the first layer.
+        layers: all layers, as (in, out) weights and bias.
 
     Returns:
-        `row_begins`; the rows, float32 (R, out); and the layers, of which the first has nothing left but the bias.
+        `row_begins`; the rows, float32 (R, out); and the layers, the first of which has no weights left, only its bias.
     """
     (weight, bias), *others = layers
     begins = row_begins(features)
@@ -69,19 +73,24 @@ def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray,
     return begins, rows, [(weight[:0], bias + features.rest @ weight), *others]
 
 
-def flatten(groups: Sequence[Layers]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The weights of groups of layers in one array, and of each group a table.
+def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
+    """Joins the weights of layers in one array.
 
     Returns:
-        float32, of each layer the (in, out) weights, then the bias; and int64 (layers, 3) for each group: where the weights of
-        the layer begin, its inputs, its outputs.
+        A float32 array with the (in, out) weights and then the bias of each layer; and a table, int64 (layers, 3), of where each
+        layer begins in it, its number of inputs and its number of outputs.
     """
-    flat, tables, start = [np.zeros(0)], [], 0
-    for layers in groups:
-        table = np.zeros((len(layers), 3), np.int64)
-        for row, (weight, bias) in zip(table, layers, strict=True):
-            row[:] = start, *weight.shape
-            flat += [weight.ravel(), bias]
-            start += weight.size + bias.size
-        tables.append(table)
-    return np.concatenate(flat).astype(np.float32), tables
+    flat, table, start = [np.zeros(0)], np.zeros((len(layers), 3), np.int64), 0
+    for row, (weight, bias) in zip(table, layers, strict=True):
+        row[:] = start, *weight.shape
+        flat += [weight.ravel(), bias]
+        start += weight.size + bias.size
+    return np.concatenate(flat).astype(np.float32), table
+
+
+def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER) -> Policy:
+    """Lays out hidden layers, a policy head and perhaps a value head for the compiled layers; their weights are (in, out)."""
+    begins, rows, hidden = active_feature_rows(features, hidden)
+    weights, table = flatten(hidden)
+    heads = head[0].T, head[1], value[0].ravel(), value[1]
+    return Policy(begins, rows, weights, table, *(np.ascontiguousarray(one, np.float32) for one in heads))

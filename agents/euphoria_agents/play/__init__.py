@@ -1,4 +1,4 @@
-"""Games with people and agents, and what agents think of recorded ones.
+"""Games with people and agents, and analyses of recorded games by agents.
 
 The terminal (`play.terminal`) and the browser (`play.web`) share the session of this package; `play.study` analyses records.
 """

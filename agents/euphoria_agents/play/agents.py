@@ -1,4 +1,4 @@
-"""Makes the agents of all tables once, keeps them while they are used, and ends those that fail."""
+"""Makes each agent once for all tables, keeps it while it is used, and ends it if it fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from euphoria_env.agent_protocol import AgentFailed
 
 
 class Unavailable(ValueError):
-    """An agent is not allowed here, or cannot be made; it has seen no game yet that its message could reveal."""
+    """An agent is not allowed here, or cannot be made; its message may be shown, since the agent has not seen a game yet."""
 
 
 class _Kept:
@@ -24,7 +24,7 @@ class _Kept:
     Attributes:
         agent: None until it is made.
         process: the process of the agent, also while it is made; None: it runs in this process.
-        answered: whether it has answered, so that nothing of it is left to be compiled.
+        answered: whether it has answered before, so that it need not compile any more.
         lock: held by the thread that asks it.
     """
 
@@ -41,15 +41,15 @@ class _Kept:
 
 
 class Agents:
-    """Agents by spec. Any number of tables may share them, in any threads: an agent answers one of them at a time.
+    """Agents by spec, which any number of tables may share, in any threads: an agent answers one table at a time.
 
-    Built-in agents answer in this process; those of other people run in processes of their own, which can be ended.
+    Built-in agents run in this process, all others in processes of their own, which can be ended.
 
     Args:
         allowed: the specs that the user named when the program was started; besides these, built-in ones without a path.
-        most: how many are kept; the one that nobody has used for the longest time leaves.
-        seconds: how long a decision of somebody's own agent may take; None: as long as it likes.
-        first_seconds: the same for making it and for its first answer, before which it may have to compile.
+        most: how many agents are kept; beyond that, the one that was unused for the longest time is ended.
+        seconds: the time limit for a decision of an agent that is not built in; None: no limit.
+        first_seconds: the limit for making such an agent and for its first answer, before which it may have to compile.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Agents:
     ) -> None:
         self.allowed = frozenset(allowed)
         self.most, self.seconds, self.first_seconds = most, seconds, first_seconds
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one used last stands last
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the most recently used one is the last
         self._choosing = threading.Lock()
 
     def __contains__(self, spec: str) -> bool:
@@ -69,12 +69,12 @@ class Agents:
         return kept is not None and kept.agent is not None
 
     def answered(self, spec: str) -> bool:
-        """Returns whether an agent has answered: its next answer takes only as long as it thinks."""
+        """Returns whether an agent has answered before, so that its next answer need not wait for a compiler."""
         kept = self._kept.get(spec)
         return kept is not None and kept.answered
 
     def check(self, spec: str) -> None:
-        """Makes the agent unless it exists; does not wait while it answers others.
+        """Makes the agent unless it exists; if it does, does not wait for it, though it may be answering somebody.
 
         Raises:
             Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
@@ -106,7 +106,7 @@ class Agents:
 
     @contextmanager
     def _held(self, spec: str) -> Iterator[_Kept]:
-        kept = self._of(spec)
+        kept = self._entry(spec)
         with kept.lock:
             try:
                 if kept.agent is None:
@@ -124,7 +124,7 @@ class Agents:
         for kept in list(self._kept.values()):
             kept.end()
 
-    def _of(self, spec: str) -> _Kept:
+    def _entry(self, spec: str) -> _Kept:
         with self._choosing:
             kept = self._kept.setdefault(spec, _Kept())
             self._kept.move_to_end(spec)

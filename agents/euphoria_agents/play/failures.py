@@ -1,4 +1,4 @@
-"""The errors of a session; that of an agent as everybody at the table may read it."""
+"""The errors of a session; the message of a failed agent's error reveals nothing that only its seat may know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class WrongSeat(ValueError):
 
 
 class Stale(ValueError):
-    """The game has changed since the version that was seen."""
+    """The game has changed since the version that the player saw."""
 
 
 class PlayerFailed(agent_protocol.AgentFailed):
@@ -24,7 +24,7 @@ class PlayerFailed(agent_protocol.AgentFailed):
 
     Attributes:
         seat: the seat that must decide.
-        spec: of the agent.
+        spec: the spec of the agent that failed.
     """
 
     def __init__(self, seat: int, spec: str, error: Exception) -> None:
@@ -33,7 +33,7 @@ class PlayerFailed(agent_protocol.AgentFailed):
 
 
 def _public(error: Exception) -> str:
-    """Returns what everybody may know of a failure: the kind of error, if it is one of Python's, since names can reveal much."""
+    """Returns what everybody may know of a failure: of an error its class, if Python defines it, since other names may reveal."""
     if isinstance(error, Unavailable):
         return "it is not available here"
     if isinstance(error, agent_protocol.TooSlow):

@@ -1,4 +1,4 @@
-"""All answers to a series of single choices (R18.2) at once."""
+"""Lists all ways to answer a series of single choices (R18.2), so that a player can answer it at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from euphoria_env import Game
 from euphoria_env.board import ITEMS
 from euphoria_env.events import Event, EventKind
 
-MAX_WAYS = 200  # that are offered at once
+MAX_WAYS = 200  # the most ways that are listed
 
-_MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # kinds of events by which a series moves items
+_MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # the events by which a series moves items
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Way:
     """A way to answer a series of single choices.
 
     Attributes:
-        actions: the ids of the answers, in order; what is left after them has no choice in it.
+        actions: the action ids of the answers, in order; after them the series leaves no choice.
         items: the units of each item that it pays, gains, loses or discards.
     """
 
@@ -30,7 +30,7 @@ class Way:
 
 
 def ways_to_answer(game: Game) -> list[Way]:
-    """Returns the ways to answer the series that is asked, at most `MAX_WAYS`; none if each takes a single answer."""
+    """Returns the ways to answer the present series, at most `MAX_WAYS`; none if each way has a single answer."""
     found = list(islice(_ways(game, game.prompt), MAX_WAYS))
     return found if any(len(way.actions) > 1 for way in found) else []
 
@@ -46,7 +46,7 @@ def _ways(game: Game, asked: str, before: tuple[int, ...] = ()) -> Iterator[Way]
 
 
 def _moved(events: list[Event], player: int) -> dict[str, int]:
-    """Returns the items that a series moved: the first ones of the player that move together."""
+    """Returns the items that a series moved: those in the first unbroken run of the player's moving events."""
     begun = dropwhile(lambda event: event.kind not in _MOVING or event.player != player, events)
     together = takewhile(lambda event: event.kind in _MOVING and event.player == player, begun)
     return dict(sum((Counter({ITEMS[event.a]: event.b}) for event in together), Counter()))

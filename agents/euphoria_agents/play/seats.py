@@ -1,4 +1,4 @@
-"""The players of the seats, with names that can be seen and told apart."""
+"""The player of each seat; their names must be visible and distinct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from euphoria_env.json_reader import as_key
 MAX_NAME = 40  # characters
 AGENT_NAMES = ("Ada", "Boole", "Curie", "Dirac", "Euler", "Fermat")  # by seat
 
-# Invisible marks, letters and symbols; a name cannot have characters of control and format anyway.
+# Invisible marks, letters and symbols; `Seat` refuses control and format characters anyway.
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
@@ -21,8 +21,8 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The player of a seat.
 
     Attributes:
-        name: of the player, up to 40 characters in one line.
-        spec: of an agent, as for `euphoria_agents.load`; None: a person.
+        name: the player's name, up to 40 characters in one line.
+        spec: the spec of an agent, as for `euphoria_agents.load`; None: a person plays.
 
     Raises:
         ValueError: the name is not allowed.
@@ -37,7 +37,7 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def with_distinct_names(seats: Sequence[Seat]) -> list[Seat]:
-    """Returns the seats of a new game, with names in their normal form.
+    """Returns the seats of a new game with normalized names.
 
     Raises:
         ValueError: a name is invisible, or looks like that of another player.

@@ -47,16 +47,16 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Session:
-    """One game with people and agents. Not thread safe.
+    """One game with people and agents. It is not thread-safe.
 
-    Every method that takes a seat raises `WrongSeat` if there is no such seat. A `seat` of None stands for everybody, a
-    `decision` of None for now.
+    Every method that takes a seat raises `WrongSeat` if there is no such seat. `seat=None` asks for what everybody may know,
+    `decision=None` for the present.
 
     Args:
-        record: of the game so far.
+        record: the record of the game so far.
         seats: the player of each seat.
         practice: whether any decision may be taken back.
-        agents: where agents come from, which are made when they are asked; None: built-in ones only.
+        agents: makes agents when they are asked; None: built-in ones only.
 
     Attributes:
         version: grows by one with every change, and never goes back.
@@ -136,19 +136,22 @@ class Session:
 
     @property
     def last_space(self) -> str:
-        """The space where the last worker was placed; empty before the first one."""
+        """The name of the space where the last worker was placed; empty before the first one."""
         return last_space([actions.NAMES[action] for action in self._game.played])
 
     def made(self, decision: int) -> tuple[int, int]:
-        """Returns the seat that made a decision, and the move as an action id."""
+        """Returns the seat that made a decision, and the action id of its move."""
         return self._game.mover(decision), self._game.played[decision]
 
     def last_decision(self, seat: int, before: int | None = None) -> int | None:
-        """Returns the number of the last decision of a seat, `before` a decision or up to now; None if there is none."""
+        """Returns the number of the last decision of a seat, up to now or before decision `before`; None if there is none."""
         return next((k for k in reversed(range(self.decisions)[:before]) if self._game.mover(k) == seat), None)
 
     def changed(self, seat: int | None = None, decision: int | None = None) -> set[str]:
-        """Returns the spaces where workers came or went before a decision: since the seat's last one, or by anybody's last."""
+        """Returns the spaces where workers came or went before a decision.
+
+        For a seat, all changes after its own last decision count; for everybody, only those that followed the last decision.
+        """
         end = self.decisions if decision is None else decision
         last = end - 2 if seat is None else self.last_decision(seat, end)
         first = end if last is None else max(0, last + 1)
@@ -159,7 +162,7 @@ class Session:
         """Returns the view of a seat, now or before a decision that was made."""
         self._check_viewer(seat)
         key = (self.decisions if decision is None else decision, seat)
-        if key not in self._views:  # those of this decision and the one before are kept: a move needs them several times
+        if key not in self._views:  # the views of the present and the last decision are kept: a move needs them several times
             self._views = {one: view for one, view in self._views.items() if one[0] >= self.decisions - 1}
             self._views[key] = view_of(self.game_at(decision), seat, self.names)
         return self._views[key]
@@ -207,7 +210,7 @@ class Session:
             raise WrongSeat(f"seat must be an integer from 0 to {len(self.seats) - 1}, not {shown(seat)}")
 
     def play(self, seat: int, action: int | str, version: int | None = None) -> None:
-        """Plays a move, an action id or notation, for the seat that must decide; `version`: the one that was seen, None: any.
+        """Plays a move, given as an action id or in notation; `version`: the one that the player saw, None: not checked.
 
         Raises:
             Stale, WrongSeat, IllegalMove: the game has changed since that version, another seat must decide, or the move is not
@@ -221,7 +224,7 @@ class Session:
         self.version += 1
 
     def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
-        """Plays several moves of a seat; raises as `play` does, and some may have been played then."""
+        """Plays several moves of a seat; raises as `play` does, but then some of the moves may have been played."""
         self._check_version(version)
         for move in moves:
             self.play(seat, move)
@@ -231,7 +234,7 @@ class Session:
             raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
 
     def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
-        """Gives a seat to an agent, or to a person (`spec` None); `name`: the new one, unless another player has it.
+        """Gives a seat to an agent, or to a person (`spec` None), who gets the name `name` unless another player has it.
 
         Raises:
             ValueError: the name is not allowed, or the agent is not allowed or cannot be made.
@@ -241,14 +244,14 @@ class Session:
             self._agents.check(spec)
         player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
-        self._logs, self._views = {}, {}  # which have the names
+        self._logs, self._views = {}, {}  # the old ones contain the old name
         self.version += 1
 
     def can_undo(self, seat: int) -> bool:
         """Returns whether the last decision of a seat may be taken back.
 
-        It may if nobody has decided since, nothing was drawn and no card was shown; in a practice game always, with everything
-        that others have decided since.
+        It may if nobody has decided since, nothing was drawn and no card was shown. In a practice game it always may, and what
+        others have decided since is taken back too.
         """
         self._check_seat(seat)
         last = self.last_decision(seat)
@@ -270,8 +273,9 @@ class Session:
     def thinker(self) -> Callable[[], int] | None:
         """Returns a function that asks the agent that must decide for its move; None if a person must, or the game has ended.
 
-        It may be called later and in another thread, and raises `PlayerFailed`. What the agent cannot know is dealt anew, by the
-        game's seed and the number of the decision: a game that was saved and loaded, or taken back, goes on identically.
+        The function may be called later and in another thread, and raises `PlayerFailed`. What the agent cannot know is dealt
+        anew, with a seed made from the game's seed and the number of the decision, so that a game continues identically after it
+        was saved and loaded, or taken back.
         """
         seat = self.player
         spec = self.seats[seat].spec
@@ -287,7 +291,7 @@ class Session:
         return think
 
     def hint(self, seat: int, spec: str, decision: int | None = None) -> Explanation:
-        """Returns an agent's opinion of the decision of a seat, now or made earlier; equal for equal knowledge of the seat.
+        """Returns an agent's opinion of a decision of a seat; it depends only on what the seat may know.
 
         Raises:
             WrongSeat: another seat must decide, or did.
@@ -313,11 +317,11 @@ class Session:
             raise PlayerFailed(seat, spec, error) from error
 
     def record(self) -> str:
-        """Returns the whole game as a record, secrets included: people may see it after the end, or in practice games."""
+        """Returns the whole game as a record, secrets included: people may see it only after the end, or in practice games."""
         return self._game.to_record()
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the session as JSON, with which `Session.from_dict` goes on identically."""
+        """Returns the session as JSON, from which `Session.from_dict` makes one that continues identically."""
         return {
             "format": SESSION_FORMAT,
             "version": SESSION_VERSION,
@@ -329,10 +333,10 @@ class Session:
 
     @classmethod
     def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
-        """Returns a session from `to_dict`; agents that are missing can be replaced.
+        """Returns a session from what `to_dict` returned; does not make its agents, so that missing ones can be replaced.
 
         Raises:
-            ValueError: something is missing or wrong; names the key.
+            ValueError: something is missing or wrong; the message names the key.
         """
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
@@ -354,7 +358,7 @@ def save_game(session: Session, file: Path) -> None:
     """Writes a session to a file, whole or not at all.
 
     Raises:
-        OSError: it cannot be written; names the file.
+        OSError: the file cannot be written; the message names it.
     """
     write_whole(file, json.dumps(session.to_dict(), indent=1) + "\n")
 
@@ -363,7 +367,7 @@ def load_game(file: Path, agents: Agents | None = None) -> Session:
     """Reads a session from a file that `save_game` wrote, and makes its agents; runs no code of the file.
 
     Raises:
-        ValueError: it cannot be read, something in it is wrong, or an agent cannot be made; names the file.
+        ValueError: the file cannot be read, something in it is wrong, or an agent cannot be made; the message names the file.
     """
     text = read_text(file)
     try:

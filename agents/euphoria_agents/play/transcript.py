@@ -1,4 +1,4 @@
-"""A recorded game in words."""
+"""Tells a recorded game in words."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import words
 
-MIN_REGRET = 0.01  # for which a better move is named
+MIN_REGRET = 0.01  # only above this regret the better move is named
 
 
 class Transcript:
     """A recorded game in words.
 
     Args:
-        game: at its end.
-        names: of the players, by seat.
+        game: the game at its end.
+        names: the names of the players, by seat.
     """
 
     def __init__(self, game: Replayed, names: Sequence[str]) -> None:
@@ -27,21 +27,21 @@ class Transcript:
 
     @cached_property
     def players(self) -> list[int]:
-        """Returns the seat that made each decision."""
+        """The seat that made each decision."""
         return [*map(self.game.mover, range(len(self.game.before)))]
 
     @cached_property
     def turns(self) -> list[int]:
-        """Returns the turn of each decision, 0 during the setup, and at the end the last turn."""
+        """The number of the turn of each decision, 0 during the setup; the last entry is for the end of the game."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
     def log(self, seats: Sequence[int | None]) -> list[str]:
-        """Returns the log of each decision, as the seat given for it may know it; None: as everybody may."""
+        """Returns the log of each decision, as the seat that `seats` gives for it may know it; None: as everybody may."""
         logs = {seat: words.log(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
     def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
-        """Returns the move played and the best one, by decision, of the entries with a regret above `MIN_REGRET`."""
+        """Returns the move played and the best move in words, by decision, for the entries with a regret above `MIN_REGRET`."""
         return {
             one["ply"]: [self.move(one["ply"], action) for action in (one["played"], best_of(one["moves"])[0])]
             for one in entries
@@ -55,7 +55,7 @@ class Transcript:
         return self._moves[ply, action]
 
     def spaces(self, ply: int) -> list[dict[str, int | str]]:
-        """Returns the legal moves of a decision that concern a space, with this space."""
+        """Returns the action ids of the legal moves that concern a space, each with that space."""
         return [{"action": one.action, "space": one.space} for one in self.moves(ply) if one.space]
 
     def moves(self, ply: int) -> list[words.Move]:

@@ -1,4 +1,4 @@
-"""Tells whether a decision may be taken back: not if anything was drawn after it, or shown to anybody."""
+"""Decides whether a decision may be taken back: not if anything was drawn after it, or shown to anybody."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from euphoria_env.board import FIRST_ARTIFACT, KNOWLEDGE_ITEM
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
 from euphoria_env.events import Event
 
-_SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, EventKind.DILEMMA)  # a card, or that there is none
+_SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, EventKind.DILEMMA)  # a card, or its absence
 
 
 def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> bool:
@@ -18,20 +18,20 @@ def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> boo
     The answer follows from what everybody sees, so it reveals nothing (R19).
 
     Args:
-        before, after: the game around the decision.
-        events: what happened in between, as everybody may know it.
+        before, after: the game before and after the decision.
+        events: the events in between, as everybody may know them.
     """
-    return not any(map(_tells, events)) and _plainly_goes_on(before, after)
+    return not any(map(_reveals, events)) and _plainly_goes_on(before, after)
 
 
-def _tells(event: Event) -> bool:
-    """Returns whether something was drawn or rolled, a card was shown, or an artifact card changed hands."""
+def _reveals(event: Event) -> bool:
+    """Returns whether, in an event, something was drawn or rolled, a card was shown, or an artifact card changed hands."""
     row = KIND_ROWS[EventKind(event.kind)]
     return bool(row.outcome) or event.kind in _SHOWING or (row.a == "item" and FIRST_ARTIFACT <= event.a < KNOWLEDGE_ITEM)
 
 
 def _plainly_goes_on(before: Game, after: Game) -> bool:
-    """Returns whether the same player goes on, or the next one begins a turn: other questions would reveal cards."""
+    """Returns whether the same player goes on, or the next player begins a turn; any other next decision would reveal cards."""
     if after.over or after.truncated or _offered(before, after):
         return False
     if after.turn == before.turn:
@@ -40,7 +40,7 @@ def _plainly_goes_on(before: Game, after: Game) -> bool:
 
 
 def _offered(before: Game, after: Game) -> bool:
-    """Returns whether something was said in a trade: the partner has heard it, and a refusal tells what they lack (R15.2)."""
+    """Returns whether an offer was made or answered in a trade: the partner heard it; a refusal tells what they lack (R15.2)."""
     if before.deciding == "trade":
         return True
     then, now = before.states[0], after.states[0]

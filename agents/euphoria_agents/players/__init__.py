@@ -1,1 +1,1 @@
-"""The players: what each looks at and how it chooses; those that search share `search`."""
+"""The built-in agents; `search` has what those that look ahead share."""

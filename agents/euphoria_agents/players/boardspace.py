@@ -1,9 +1,9 @@
-"""`boardspace[:BUDGET]`: the only public computer player of the game, as its author describes it, on our tree.
+"""`boardspace[:BUDGET]`: the only public computer player of the game, rebuilt on our search tree as its author describes it.
 
-UCT with exploration 0.5, a playout by the weights for every new node, and 100 virtual visits spread over its moves by weight.
-Where the published facts leave something open, we chose: a virtual visit is worth what the real ones of the node are on average;
-the score of a player is their own less that of the best of the others; the move played is the one visited most often, virtual
-visits included.
+It is UCT with exploration 0.5; each new node gets a playout by the weights, and 100 virtual visits spread over its moves by
+weight. Where the published facts leave something open, we chose: a virtual visit is worth the mean of the node's real ones; the
+result of a player is their own score minus the best score of the others; the move played is the one with the most visits, virtual
+ones included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TWO_PLAYERS, MORE_PLAYERS = read_budget("2.5s"), read_budget("3.75s")
 
 
 class Boardspace(Searcher):
-    """The bot; without a budget it takes the time that it takes there."""
+    """The Boardspace player; without a budget it thinks as long as on Boardspace.net."""
 
     def __init__(self, budget: Budget | None = None) -> None:
         super().__init__(SearchPlan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, UCT_EXPLORATION, int(Reward.WIN)), budget or TWO_PLAYERS)
@@ -37,8 +37,8 @@ class Boardspace(Searcher):
             self.budget = TWO_PLAYERS if game.rules.num_players == 2 else MORE_PLAYERS
         super()._search_from(game, rng, until_decided)
 
-    # Its score is a lead over the best of the others, a tenth for each star. It becomes a chance to win like the value of a
-    # network that was trained to lead.
+    # A result is a lead over the best of the others, a tenth for each star. It is converted to a win probability like the value
+    # of a network that was trained on the reward `stars`.
 
     def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
         return 1 / (1 + (players - 1) * np.exp(-results * STARS / STARS_PER_E))
@@ -48,7 +48,7 @@ class Boardspace(Searcher):
 
 
 def make_boardspace(argument: str = "") -> Boardspace:
-    """The agent of a spec such as "boardspace", "boardspace:200" or "boardspace:0.5s".
+    """Returns the agent of a spec such as "boardspace", "boardspace:200" or "boardspace:0.5s".
 
     Raises:
         ValueError: the budget is wrong.

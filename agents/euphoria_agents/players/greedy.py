@@ -1,6 +1,6 @@
-"""`greedy[:SAMPLES]`: one decision ahead, by our own evaluation.
+"""`greedy[:SAMPLES]`: looks one decision ahead, and judges the positions by our hand-made evaluation.
 
-The number of deals is 9 if none is named; fewer are faster, and hardly weaker.
+SAMPLES is the number of deals, by default 9; fewer are faster, and hardly weaker.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ if TYPE_CHECKING:
     from euphoria_env import Game
 
 SAMPLES, MOST_SAMPLES = 9, 1000
-LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
+LONGEST_TURN = 200  # decisions; a turn that takes longer is judged before it ends
 
 
-@entry(ROWS, "int64 float64[:]", TAPE, "int64[:] float64[:] float64[:] float64[:,:]")
-def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
-    """Writes the sum over all deals of each seat's chance to win after each legal move of the last row; returns their number.
+@entry(ROWS, "int64", TAPE, "int64[:] float64[:,:]")
+def look_ahead(rows, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of the last row, and by move each seat's win probability, summed over deals; returns their number.
 
-    The first row is workspace; the others become deals, in the end the last one too. Each move is played in each deal, and
-    the rest of the turn by the weights; what they cannot foresee is judged by the evaluation.
+    The first row is workspace; every other row becomes a deal, at last the last one too. Each move is played in each deal, then
+    the rest of the turn by the weights, and the evaluation judges the position.
     """
     root = rows[len(rows) - 1]
-    p = int(root["player"])
-    chances = np.empty(MAX_PLAYERS)
-    n = list_moves(root["legal"], moves)
-    chosen = moves[:n].copy()
+    moves, roulette = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
+    features, chances = np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS)
+    n, p = list_moves(root["legal"], chosen), int(root["player"])
     values[:n] = 0.0
     players, quiet = int(root["num_players"]), pointer_to(tape, 0)
     for deal in range(1, len(rows)):
@@ -55,18 +54,17 @@ def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # t
             answer(g, quiet, int(chosen[k]))
             advance(g, quiet)
             play_out(g, quiet, moves, roulette, int(root["turn"]), LONGEST_TURN)
-            seat_chances(g, table, features, chances)
+            seat_chances(g, WEIGHTS, features, chances)
             for q in range(players):
                 values[k, q] += chances[q]
-    moves[:n] = chosen
     return n
 
 
 def make_greedy(argument: str = "") -> Greedy:
-    """The agent of a spec: its number of deals, or nothing.
+    """Returns the agent of a spec; `argument` is the number of deals, or empty.
 
     Raises:
-        ValueError: it is not a number from 1 to MOST_SAMPLES.
+        ValueError: the argument is not a number from 1 to MOST_SAMPLES.
     """
     if argument and not (re.fullmatch(r"[0-9]{1,9}", argument) and 1 <= int(argument) <= MOST_SAMPLES):
         raise ValueError(f"greedy:SAMPLES: the number of deals is one from 1 to {MOST_SAMPLES}, not {argument!r}")
@@ -74,26 +72,18 @@ def make_greedy(argument: str = "") -> Greedy:
 
 
 class Greedy(Agent):
-    """Plays the move after which the turn, played to its end by the weights, leaves it the best chance to win.
+    """Plays the move with the best win probability at the end of the turn, whose rest the weights play.
 
     Args:
-        samples: deals of what is hidden, and of the dice to come; the same for all moves.
-        table: the weights of the evaluation.
-
-    Raises:
-        ValueError: not as many weights as the evaluation has.
+        samples: the number of deals of hidden cards and future dice; the deals are the same for all moves.
     """
 
     needs_game = True
 
-    def __init__(self, samples: int = SAMPLES, table: np.ndarray = WEIGHTS) -> None:
+    def __init__(self, samples: int = SAMPLES) -> None:
         self._rows = np.zeros(samples + 1, GAME_DTYPE)
         self._tape = empty_tape()
-        self._moves = np.empty(NUM_ACTIONS, np.int64)
-        self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty((NUM_ACTIONS, MAX_PLAYERS))
-        if np.shape(table) != WEIGHTS.shape:
-            raise ValueError(f"table must be of shape {WEIGHTS.shape}, not {np.shape(table)}")
-        self._features, self._table = np.empty(NUM_FEATURES), np.array(table, np.float64)
+        self._moves, self._values = np.empty(NUM_ACTIONS, np.int64), np.empty((NUM_ACTIONS, MAX_PLAYERS))
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -107,16 +97,16 @@ class Greedy(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says what each move leads to, and of the seats what the best one does; see `Agent.explain`."""
+        """Returns the value of each move, and the win probabilities of the seats after the best one; see `Agent.explain`."""
         moves, chances, mover = self._look_ahead(copy.deepcopy(rng), game)
         values = chances[:, mover]
         return explanation(moves, values=values.tolist(), seats=chances[values.argmax()].tolist())
 
     def _look_ahead(self, rng: np.random.Generator, game: Game | None) -> tuple[np.ndarray, np.ndarray, int]:
-        """The legal moves, each seat's mean chance to win after each of them (moves, players), and who moves."""
+        """Returns the legal moves, each seat's mean win probability after each of them (moves, players), and the mover."""
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
         self._rows[-1] = game.states[0]
         seed, players, mover = int(rng.integers(2**62)), game.rules.num_players, game.player
-        n = look_ahead(self._rows, seed, self._table, self._tape, self._moves, self._roulette, self._features, self._values)
+        n = look_ahead(self._rows, seed, self._tape, self._moves, self._values)
         return self._moves[:n], self._values[:n, :players] / (len(self._rows) - 1), mover

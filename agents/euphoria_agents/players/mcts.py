@@ -1,10 +1,10 @@
 """`mcts:BUDGET[:EVALUATOR[:PATH]]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree_search`).
 
-The budget is a number of simulations or a time per decision, after a star with the number of threads that share it, as in 0.5s*2.
-The evaluator says which moves are tried first (priors) and what a new position is worth (values): `weights` plays on to the end
-of the game by the weights, `greedy` asks our own evaluation at the end of the turn, `ppo` or `ppo:PATH` a trained network. Two of
-them with a plus between share the work: `ppo+greedy` has the priors of the network and the values of `greedy`; `ppo+rollouts`
-plays on to the end by the policy of the network (Tesauro and Galperin 1996), which has no bias but takes a millisecond.
+The budget is a number of simulations or a time per decision. The evaluator computes the priors of the moves of a new node, and
+the value of its position: `weights` plays on to the end of the game by the weights, `greedy` applies our evaluation at the end of
+the turn, and `ppo` or `ppo:PATH` asks a trained network. Two evaluators joined by a plus share the work: `ppo+greedy` takes the
+priors from the network and the values from `greedy`; `ppo+rollouts` plays on to the end by the network's policy (Tesauro and
+Galperin 1996), which has none of the bias of a value head but takes a millisecond.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from euphoria_env.engine.rewards import Reward
 
 FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"
 DEFAULT = "greedy"
-PUCT_EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
+PUCT_EXPLORATION = 0.5  # 1 and more play worse, with every evaluator
 
 
 def make_mcts(argument: str) -> Searcher:
-    """The agent of a spec such as "mcts:200", "mcts:0.5s*2:weights", "mcts:0.5s:ppo:path/to/checkpoint" or "mcts:200:ppo+greedy".
+    """Returns the agent of a spec such as "mcts:200", "mcts:0.5s:weights", "mcts:0.5s:ppo:path/to/file" or "mcts:200:ppo+greedy".
 
     Raises:
         ValueError: the budget, the evaluator or the checkpoint is wrong.

@@ -1,9 +1,8 @@
-"""`ppo[:PATH]`: a network trained by masked PPO, played with numba; PyTorch is only needed to train it."""
+"""`ppo[:PATH]`: plays a network trained by masked PPO, computed with numba; only its training needs PyTorch."""
 
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,26 +10,23 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows, explanation
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_layers import Policy, choose_by_network
-from euphoria_agents.network.weight_layout import active_feature_rows, flatten
-from euphoria_agents.players.search.inference import SearchNetwork, build_network, reward_of
-from euphoria_agents.players.search.searcher import shares
-from euphoria_agents.players.search.tree_search import judge_by_network
+from euphoria_agents.network.compiled_layers import choose_by_network
+from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_env import actions
 
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-_NO_CHANCES = np.empty((0, 0), np.float32)  # of the moves: not asked for
-LEAST_OF_A_HASH = 8  # digits
+_NO_CHANCES = np.empty((0, 0), np.float32)  # in place of the log-probabilities, where they are not needed
+LEAST_OF_A_HASH = 8  # the least number of digits by which a spec may name a hash
 SHIPPED = Path(__file__).parent / "checkpoints" / "ppo.safetensors"
 
 
 def checkpoint_path(text: str) -> Path:
-    """The checkpoint of a spec: the one named; without a name the one that ships, and after an @ one that does by its hash.
+    """Returns the checkpoint that a spec names by its path, or, if it ships, by @ and the start of its hash; empty: the default.
 
     Raises:
-        ValueError: none ships with this version, or not that one.
+        ValueError: this version ships no checkpoint, or none with that hash.
     """
     if text.startswith("@"):
         return _shipped_as(text[1:])
@@ -40,7 +36,7 @@ def checkpoint_path(text: str) -> Path:
 
 
 def _shipped_as(start: str) -> Path:
-    """The shipped checkpoint whose SHA-256 begins so; networks of benchmarks are named in this way, since they never change."""
+    """Returns the shipped checkpoint whose SHA-256 begins with `start`; benchmarks name networks by it, so that none changes."""
     hashes = {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(SHIPPED.parent.glob("*.safetensors"))}
     found = [path for digest, path in hashes.items() if len(start) >= LEAST_OF_A_HASH and digest.startswith(start)]
     if not found:
@@ -49,7 +45,7 @@ def _shipped_as(start: str) -> Path:
 
 
 def make_ppo(argument: str = "") -> PPO:
-    """The agent of a spec: the network in the file that it names, or the one that ships.
+    """Returns the agent that plays the network of a spec; `argument` is as for `checkpoint_path`.
 
     Raises:
         ValueError: see `PPO.load`.
@@ -61,41 +57,35 @@ class PPO(Agent):
     """Plays a trained policy: draws each move with the probability that the network gives it.
 
     Args:
-        found: the parts of the network; of the layers of trunk and policy there are at least two.
-        reward: the number of the reward that its values count; None: they are not to be read.
+        found: the parts of the network; trunk and policy together have at least two layers.
 
     Attributes:
-        policy: the network as the compiled layers take it.
+        policy: the network as it is laid out for the compiled layers.
     """
 
     answers_alike = True
 
-    def __init__(self, found: Parts, reward: int | None = None) -> None:
-        self._parts, self._reward = found, reward
-        *hidden, (head, bias) = found.trunk + found.policy
-        begins, rows, hidden = active_feature_rows(found.features, hidden)
-        weights, (table,) = flatten([hidden])
-        no_value = np.zeros(0, np.float32)
-        head, bias = np.ascontiguousarray(head.T), np.ascontiguousarray(bias)
-        self.policy = Policy(begins, rows, weights, table, head, bias, no_value, no_value)
+    def __init__(self, found: Parts) -> None:
+        self._parts = found
+        *hidden, head = found.trunk + found.policy
+        self.policy = lay_out(found.features, hidden, head)
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:
         """Reads a checkpoint.
 
         Raises:
-            ValueError: see `read_tensors`, or the tensors do not fit together.
+            ValueError: the file cannot be read (see `read_tensors`), or the tensors do not fit together.
         """
-        header, tensors = read_checkpoint(path)
-        return cls(parts(tensors, path), reward_of(header))
+        return cls.of(read_checkpoint(path)[1], path)
 
     @classmethod
     def of(cls, tensors: dict[str, np.ndarray], path: str | Path = "network") -> PPO:
-        """The player of a network.
+        """Returns the agent that plays a network.
 
         Args:
             tensors: as for `save_checkpoint`.
-            path: where they are from, for what is wrong with them.
+            path: the path of their file, for error messages.
 
         Raises:
             ValueError: the tensors do not fit together.
@@ -108,14 +98,14 @@ class PPO(Agent):
         return self.policy.begins
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
+        """Returns the log-probabilities of all moves, float32 (N, NUM_ACTIONS); -inf where a move is illegal."""
         seen, legal = decision_rows(observations, masks)
         found = np.full((len(seen), actions.NUM_ACTIONS), -np.inf, np.float32)
         self._play(seen, legal, np.zeros(len(seen)), found)
         return found
 
     def _play(self, seen: np.ndarray, legal: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
-        """The moves that the uniforms choose in `decision_rows`."""
+        """Returns the moves drawn by `uniforms` for observations and action masks from `decision_rows`."""
         moves = np.empty(len(seen), np.int64)
         choose_by_network(seen, legal, np.arange(len(seen)), uniforms, self.policy, moves, chances)
         return check_found(moves)
@@ -132,24 +122,20 @@ class PPO(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says how probable each move is and, with a game, how probable it is that each seat wins; see `Agent.explain`.
-
-        They are the win probabilities of the network; without these, they are made of the values of all seats, each from what it
-        sees in this deal.
-        """
+        """Returns the probability of each move and, if a game is given, the network's win probabilities; see `Agent.explain`."""
         legal = np.flatnonzero(mask)
         chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))
-        return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
+        return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._win_probs(game))
 
-    @cached_property
-    def _judge(self) -> SearchNetwork:
-        """The whole network; made when first asked for."""
-        return build_network(self._parts)
-
-    def _seats(self, game: Game | None) -> list[float] | None:
-        """The probability that each seat wins; None if it cannot be computed."""
-        if game is None or (self._reward is None and not self._parts.win_probs):
+    def _win_probs(self, game: Game | None) -> list[float] | None:
+        """Returns each seat's win probability, from what the mover sees; None without a game, or if the network has none."""
+        *hidden, (head, bias) = self._parts.win_probs or [NO_LAYER]
+        if game is None or not len(bias):
             return None
-        chances = np.zeros(game.rules.num_players)
-        judge_by_network(game.states.copy(), self._judge, self._reward or 0, chances)
-        return shares(chances).tolist()
+        features, n = self._parts.features, game.rules.num_players
+        x = np.clip((game.observation(game.player)[features.source] - features.offset) * features.scale, -1, 1)
+        for weight, shift in hidden:
+            x = np.maximum(x @ weight + shift, 0)
+        logits = (x @ head + bias)[:n].astype(np.float64)
+        chances = np.exp(logits - logits.max())
+        return list(np.roll(chances / chances.sum(), game.player).tolist())

@@ -1,4 +1,4 @@
-"""`random`: every legal move with the same probability."""
+"""`random`: plays every legal move with the same probability."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ class Uniform(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says how probable each move is; see `Agent.explain`."""
+        """Returns the probability of each move; see `Agent.explain`."""
         legal = np.flatnonzero(mask)
         return explanation(legal, priors=[1 / len(legal)] * len(legal))

@@ -1,11 +1,11 @@
-"""`weights`: the roulette player. Every legal move has a weight, and is chosen with a probability in proportion to it.
+"""`weights`: plays each legal move with a probability in proportion to a hand-made weight.
 
-The weights are those of the only public computer player of the game (Boardspace.net), which uses them to steer its tree search
-and its playouts. Its moves are coarser than ours: the weight of a space is spread over the faces that could go there, and every
-answer that the table does not name weighs the same.
+The weights are those of the only public computer player of the game (Boardspace.net), which uses them in its tree search and its
+playouts. Its moves are coarser than ours: so the weight of a space is divided among the faces that could go there, and all
+answers that the weights do not name weigh the same.
 
-The compiled functions read a row of the state array and look at nothing that its mover may not see, so that the searching agents
-use them in the middle of a game; the agent itself fills such a row from what it observes.
+The compiled functions read a row of the state array, but nothing in it that its mover may not see. So the searching agents can
+use them on the row of a game; the agent `weights` fills such a row from its observation.
 """
 
 from __future__ import annotations
@@ -58,25 +58,25 @@ if TYPE_CHECKING:
     from euphoria_env import Game
 
 # ---- the numbers -----------------------------------------------------------------------------------------------------
-ANY_OTHER = 1.0  # also `done`, `skip`, and `dilemma`, markets, salon and loft
-END_EARLY = 0.02  # `end` instead of a further equal worker
+ANY_OTHER = 1.0  # of any move without another weight, such as `done`, `skip` and `dilemma`, markets, salon and loft
+END_EARLY = 0.02  # of `end`, instead of placing a further equal worker (R3.3)
 TUNNEL = 10.0
 BREEZE_OR_LOUNGE = 10.0
 TANK_PER_MISSING_WORKER = 15.0  # for each worker short of 4
 COMPLETES_MARKET = 100.0
-TWO_MISSING = 5.0  # whoever comes next completes it
+TWO_MISSING = 5.0  # low, since the next worker would complete the market
 MORE_MISSING = 10.0
-# Unless it completes the market, by the number of own workers (0 to 4) that are not on sites.
+# A factor for workers that do not complete a market, by the number of own workers (0 to 4) that are not on sites.
 FREE_WORKERS = np.array([0.1, 0.1, 0.2, 2.0, 3.0])
-AREA = 1.0  # before what membership or company adds, below
-ENOUGH = 5  # of a commodity; from here on each unit costs
-SATED = 0.3  # this much of the weight of its area,
-STOP = 6  # and at this number nothing more is gathered
+AREA = 1.0  # of a commodity area, before `area_weight` corrects it
+ENOUGH = 5  # units of a commodity; each unit beyond these
+SATED = 0.3  # lowers the weight of its area by this much,
+STOP = 6  # and with this many units the weight is 0
 ALLEGIANCE_TOTAL = 4  # up to this sum of faces an area advances its track (R6.1)
-FURTHER_TAKE = 3.0  # another worker taken along in a retrieval
+FURTHER_TAKE = 3.0  # of retrieving one more worker in the same turn
 TAKE_FROM_SITE = 0.0
 FULL_HAND = 0.01  # factor for drawing an artifact with a full hand (R5.6)
-NEVER = -1.0  # not even when all weights are 0, unless nothing else is legal
+NEVER = -1.0  # of a move that is played only if every legal move has this weight
 
 # ---- where the observation says what the weights look at ---------------------------------------------------------------
 _NUM_PLAYERS, _STARS_TO_WIN = start_of("num_players"), start_of("stars_to_win")
@@ -94,11 +94,11 @@ _SITE_TAKES_END = _FIRST_SITE_TAKE + FIRST_MARKET - FIRST_SLOT
 
 @jit
 def area_weight(g, p, area, face):  # type: ignore[no-untyped-def]
-    """The weight of a commodity area for a worker of this face.
+    """Returns the weight of a commodity area for a worker of this face.
 
-    A small total advances the faction's track, which is worth the more the more of the faction one has oneself, and the less
-    the more the opponents have; a large one gives two units thanks to everybody who stands there (R6.1). A commodity in
-    plentiful stock is worth less.
+    A small total advances the faction's track, which weighs more if the player has more active recruits of the faction, and less
+    if the opponents have more; a large total gives two units, which weigh more if opponents have workers in the area (R6.1). The
+    weight is lower if the player has plenty of the commodity.
     """
     stock = int(g["goods"][p, area])
     if stock >= STOP:
@@ -126,18 +126,18 @@ def area_weight(g, p, area, face):  # type: ignore[no-untyped-def]
 
 @jit
 def free_workers(g, p):  # type: ignore[no-untyped-def]
-    """The number of own workers that are not on construction sites."""
+    """Returns the number of a player's workers that are not on construction sites."""
     n = int(g["owned"][p])
     for slot in range(FIRST_SLOT, FIRST_MARKET):
         n -= g["occupant"][slot] == p
-    return min(max(n, 0), MAX_WORKERS)  # an observation can say anything
+    return min(max(n, 0), MAX_WORKERS)  # the observation may be invalid
 
 
 @jit
 def leader_factor(g, p, site):  # type: ignore[no-untyped-def]
-    """At most 1 if a leading opponent has a worker on this site, and would get a star too (R9.3).
+    """Returns a factor for the weight of a site: at most 1 if a leading opponent has a worker there and would get a star (R9.3).
 
-    The published facts leave the factor open. Ours is the stars that the leader still has to place, as a share of our own.
+    The published facts leave the factor open. Ours is the leader's number of missing stars divided by the player's own.
     """
     fewest = own = int(stars_missing(g, p))
     on_site = False
@@ -155,7 +155,7 @@ def leader_factor(g, p, site):  # type: ignore[no-untyped-def]
 
 @jit
 def slot_weight(g, p, space):  # type: ignore[no-untyped-def]
-    """A construction site: best when this worker completes the market, bad when the next one then would."""
+    """Returns the weight of a construction site: high if this worker completes the market, low if the next one could."""
     site = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
     missing = int(WORKERS_TO_BUILD[int(g["num_players"])])
     for k in range(SLOTS_PER_SITE):
@@ -168,16 +168,16 @@ def slot_weight(g, p, space):  # type: ignore[no-untyped-def]
 
 @jit
 def draw_factor(g, p):  # type: ignore[no-untyped-def]
-    """The worth of a drawn artifact: little with a full hand, since something must then be discarded (R5.6)."""
+    """Returns the factor for drawing an artifact: small with a full hand, since a card must then be discarded (R5.6)."""
     return FULL_HAND if g["hand_size"][p] >= g["morale"][p] else 1.0
 
 
 @jit
 def space_weight(g, p, space):  # type: ignore[no-untyped-def]
-    """Any space but a commodity area, whatever the face of the worker."""
+    """Returns the weight of a space other than a commodity area, which is the same for all faces."""
     if space < FIRST_TUNNEL_END:
         return TUNNEL
-    if space < FIRST_TANK:  # the tunnel ends weigh like an area where nothing speaks for or against it
+    if space < FIRST_TANK:  # a tunnel end weighs like an area without corrections
         stock = int(g["goods"][p, (space - FIRST_TUNNEL_END + 1) % len(TUNNELS)])  # R8.2
         return 0.0 if stock >= STOP else max(0.0, min(AREA, AREA - SATED * (stock - ENOUGH)))
     if space < FIRST_SLOT:
@@ -193,10 +193,10 @@ def space_weight(g, p, space):  # type: ignore[no-untyped-def]
 
 @jit
 def weigh_places(g, p, moves, weights):  # type: ignore[no-untyped-def]
-    """Weighs the placements, which come first among the moves; returns their number.
+    """Writes the weights of the placements, which come first among the moves; returns their number.
 
-    Every face that can be placed can go to the same spaces, so that what holds for the first holds for the others, but in the
-    areas; and the slots of a site are all alike.
+    All faces can go to the same spaces. So only areas are weighed for each face; the weights of other spaces are copied from the
+    first face, and those of the slots of a site from its first slot.
     """
     faces = spaces = 0
     for f in range(6):
@@ -218,7 +218,7 @@ def weigh_places(g, p, moves, weights):  # type: ignore[no-untyped-def]
 
 @jit
 def breaks_pair(g, p, item):  # type: ignore[no-untyped-def]
-    """Whether a single card that is asked for would be taken from a pair."""
+    """Returns whether paying a single card of this kind breaks a pair."""
     units = 0
     if (g["set_a"] >> item) & 1:
         units += int(g["units_a"])
@@ -229,10 +229,10 @@ def breaks_pair(g, p, item):  # type: ignore[no-untyped-def]
 
 @jit
 def answer_weight(g, p, action, first, last):  # type: ignore[no-untyped-def]
-    """Any move but a placement; `first` and `last` are those of all legal moves.
+    """Returns the weight of a move other than a placement; `first` and `last` are the first and the last legal move.
 
-    Retrieving is never done while something can be placed, and takes rather more workers than fewer, but none from sites. Three
-    artifacts are never paid where a pair serves, and a single card is one without a twin.
+    The player retrieves workers only if none can be placed, and then many, but none from sites. They never pay three artifacts
+    where a pair suffices, and never break a pair to pay a single card.
     """
     if action == END:
         return END_EARLY
@@ -261,7 +261,7 @@ def weigh(g, moves, n, weights):  # type: ignore[no-untyped-def]
 
 @jit
 def settle(weights, n):  # type: ignore[no-untyped-def]
-    """The sum of the weights that count; where all are 0 every move counts the same, at last also those that are NEVER made."""
+    """Returns the sum of the positive weights; if there are none, gives the moves of weight 0, or else all, the weight 1."""
     total = 0.0
     for k in range(n):
         total += max(0.0, weights[k])
@@ -276,7 +276,7 @@ def settle(weights, n):  # type: ignore[no-untyped-def]
 
 @jit
 def spin(weights, n, chance):  # type: ignore[no-untyped-def]
-    """The roulette: the place of a move, -1 if there is none; `chance` is from [0, 1)."""
+    """Returns the index of the move that `chance`, from [0, 1), draws by weight; -1 if there is no move."""
     left = chance * settle(weights, n)
     last = -1
     for k in range(n):
@@ -290,8 +290,8 @@ def spin(weights, n, chance):  # type: ignore[no-untyped-def]
 
 @jit
 def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
-    """Fills a row with what the weights look at, as its observer sees it, who is player 0."""
-    n = min(max(int(observation[_NUM_PLAYERS]), 2), MAX_PLAYERS)  # an observation can say anything
+    """Fills a row with what the weights depend on, from an observation; its observer becomes player 0."""
+    n = min(max(int(observation[_NUM_PLAYERS]), 2), MAX_PLAYERS)  # the observation may be invalid
     g["num_players"] = n
     g["stars_to_win"] = observation[_STARS_TO_WIN]
     for q in range(n):
@@ -322,9 +322,21 @@ def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
     set_mask(g["legal"], mask)
 
 
+@jit
+def share_by_weight(g, moves, n, shares):  # type: ignore[no-untyped-def]
+    """Writes each legal move's share of the sum of the weights; equal shares if the sum is 0."""
+    weigh(g, moves, n, shares)
+    total = 0.0
+    for k in range(n):
+        shares[k] = max(0.0, shares[k])
+        total += shares[k]
+    for k in range(n):
+        shares[k] = shares[k] / total if total else 1.0 / n
+
+
 @entry("int8[:,:] int8[:,:] float64[:]", ROWS, "int64[:]")
 def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignore[no-untyped-def]
-    """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal. `rows` is workspace of one row."""
+    """Writes a move of each game, drawn by a number from [0, 1); -1 where none is legal. `rows` is workspace of one row."""
     moves = np.empty(NUM_ACTIONS, np.int64)
     weights = np.empty(NUM_ACTIONS)
     for i in range(len(masks)):
@@ -336,8 +348,8 @@ def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignor
 
 
 @entry("int8[:] int8[:]", ROWS, "int64[:] float64[:]")
-def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
-    """Writes the legal moves of a game and the probability of each in the roulette; returns their number."""
+def explain_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of a game and the probability of each; returns their number."""
     read_observation(observation, mask, rows[0])
     n = list_moves(rows[0]["legal"], moves)
     weigh(rows[0], moves, n, shares)
@@ -348,7 +360,7 @@ def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-
 
 
 class Weights(Agent):
-    """Plays by roulette on the weights above."""
+    """Plays each legal move with a probability in proportion to its weight."""
 
     answers_alike = True
 
@@ -366,8 +378,8 @@ class Weights(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says how probable each move is; see `Agent.explain`."""
+        """Returns the probability of each move; see `Agent.explain`."""
         moves, shares = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
         (seen,), (legal,) = decision_rows(observation, mask)
-        n = share_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
+        n = explain_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
         return explanation(moves[:n], priors=shares[:n].tolist())

@@ -1,1 +1,1 @@
-"""The parts of `euphoria speed`: the layers that are measured, and how a rate is measured."""
+"""The parts of `euphoria speed`: the layers whose speed is measured, and the measurement."""

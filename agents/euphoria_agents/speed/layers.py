@@ -1,6 +1,6 @@
 """The layers of the environment whose speed is measured.
 
-Each is a generator that works on and on, and yields how much it did, and the seconds of that which count.
+Each is an endless generator: it does some work, then yields its amount and the seconds of it that count.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.rules import write_rules
 
-DISTINCT, LONGEST = 256, 1200  # different games from which a batch begins, each after fewer decisions than that
-WARM_STEPS = 30  # of a vector environment before it is measured
-FRAME_DECISIONS = 700  # of a new game before its frame, at most
+DISTINCT, LONGEST = 256, 1200  # the games from which a batch begins, and the limit of the decisions already made in them
+WARM_STEPS = 30  # steps of a vector environment before it is measured
+FRAME_DECISIONS = 700  # the most decisions of a new game before its frame is drawn
 
 Work = Iterator[tuple[int, float]]
 
@@ -43,7 +43,7 @@ def engine(players: int, n: int, seed: int) -> Work:
 
 
 def batch(players: int, n: int, seed: int, observe_too: bool = True, choice: bool = False) -> Work:
-    """Calls `Batch.step` with uniformly random moves, from all points of a game; `choice`: choosing the moves counts too."""
+    """Calls `Batch.step` with uniformly random moves, from all stages of a game; `choice`: the time to choose them counts too."""
     games, rng = Batch(n, Rules(num_players=players), seed, threads=1, observe=observe_too), np.random.default_rng(seed)
     rows = _distinct_rows(players, seed)
     games.states[:] = rows[rng.integers(len(rows), size=n)]
@@ -55,7 +55,7 @@ def batch(players: int, n: int, seed: int, observe_too: bool = True, choice: boo
 
 @cache
 def _distinct_rows(players: int, seed: int) -> np.ndarray:
-    """Returns the rows of `DISTINCT` games at all points of uniformly random play."""
+    """Returns the rows of `DISTINCT` games of uniformly random play at all stages."""
     rng = np.random.default_rng(seed)
     games = Batch(DISTINCT, Rules(num_players=players), seed, threads=1, observe=False)
     decisions = rng.integers(LONGEST, size=DISTINCT)
@@ -71,7 +71,7 @@ def _steps(
     rng: np.random.Generator,
     choice: bool = False,
 ) -> Work:
-    """Steps n games with uniformly random moves out of `masks()`; `choice`: choosing them counts too."""
+    """Steps n games with uniformly random moves that `masks()` allows; `choice`: the time to choose them counts too."""
     while True:
         begun = clock()
         moves = sample(masks(), rng)
@@ -116,7 +116,7 @@ def single_env(players: int, n: int, seed: int) -> Work:
 
 
 def game(players: int, n: int, seed: int, encode: Callable[[int], Any]) -> Work:
-    """Calls `Game.play` with the moves of a game that was played before; `encode` turns their ids into arguments."""
+    """Calls `Game.play` with the moves of a game that was played before; `encode` turns action ids into arguments."""
     rng, rules = np.random.default_rng(seed), Rules(num_players=players)
     for game_seed in itertools.count(seed):
         first, moves = Game(rules, seed=game_seed), list[Any]()
@@ -131,7 +131,7 @@ def game(players: int, n: int, seed: int, encode: Callable[[int], Any]) -> Work:
 
 
 def game_loop(players: int, n: int, seed: int) -> Work:
-    """Plays as the README does: a random text of `Game.legal()` goes to `Game.play`; all of it counts."""
+    """Plays as the README does: `Game.play` gets a random move of `Game.legal()`; all of the time counts."""
     rng, rules = random.Random(seed), Rules(num_players=players)
     for game_seed in itertools.count(seed):
         one, played, start = Game(rules, seed=game_seed), 0, clock()
@@ -156,8 +156,8 @@ def aec_loop(players: int, n: int, seed: int, make: Callable[..., Any]) -> Work:
 
 
 def frames(players: int, n: int, seed: int, new: bool) -> Work:
-    """Draws a frame of a new game, or of the same game one decision later; playing does not count."""
-    import resvg_py  # noqa: F401  # to report it by name if it is missing
+    """Draws a frame of a new game, or of the same game one decision later; the time of playing does not count."""
+    import resvg_py  # noqa: F401  # so that an error names it if it is missing
 
     rng, current = np.random.default_rng(seed), Game(Rules(num_players=players), seed=seed)
     while True:
@@ -179,10 +179,10 @@ class Layer(NamedTuple):
     """A layer whose speed is measured.
 
     Attributes:
-        name: in results.
-        group: by which the command line selects it.
-        work: from the number of players, the number of games, and a seed.
-        unit: what is counted.
+        name: its name in results.
+        group: the name by which the command line selects it.
+        work: makes the generator, from the number of players, the number of games, and a seed.
+        unit: the unit of its rate.
         many: whether it is measured for different numbers of games.
     """
 

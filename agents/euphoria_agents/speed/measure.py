@@ -1,4 +1,4 @@
-"""Measures rates by a clock, and writes them as JSON with the versions and the machine. Peers use it: no library is imported."""
+"""Measures rates, and writes them as JSON with versions and machine. Scripts for other projects use it: it imports no library."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def choose_clock(name: str) -> None:
 
 
 def clock() -> float:
-    """Returns the seconds by the chosen clock; by default those of the processor, so that other programs do not matter."""
+    """Returns the time of the chosen clock in seconds; by default processor time, so that other programs do not matter."""
     return _clock[0]()
 
 
@@ -39,8 +39,8 @@ class Measurement:
         layer: its name.
         players: the number of players.
         n: the number of games side by side; 0 where it has no meaning.
-        unit: what is counted.
-        values: one rate for each repeat.
+        unit: the unit of the rates.
+        values: a rate for each repeat.
     """
 
     layer: str
@@ -51,18 +51,18 @@ class Measurement:
 
     @property
     def median(self) -> float:
-        """Returns the median of the repeats."""
+        """The median of the rates."""
         return statistics.median(self.values)
 
 
 def measure_rates(work: Timed, seconds: float, repeats: int) -> list[float]:
-    """Measures the rate per second `repeats` times, after the work was done once."""
+    """Does the work once, then measures its rate per second `repeats` times."""
     work()
     return [measure_rate(work, seconds) for _ in range(repeats)]
 
 
 def measure_rate(work: Timed, seconds: float) -> float:
-    """Measures the rate per second over that many counted seconds, but for at most ten times as long."""
+    """Measures the rate per second over `seconds` that count, but stops after ten times as many seconds in all."""
     done, spent, start = 0, 0.0, time.perf_counter()
     while spent < seconds and (spent == 0.0 or time.perf_counter() - start < 10 * seconds):
         count, took = work()

@@ -1,1 +1,1 @@
-"""Training: the run and its league, the network as PyTorch trains it, and an adapter for Stable-Baselines3."""
+"""Training: the run with its actors, learner and league, and the network as PyTorch trains it."""

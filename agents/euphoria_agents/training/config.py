@@ -12,18 +12,16 @@ from msgspec import Meta
 
 from euphoria_agents.dataclass_arguments import option, rules_options
 from euphoria_agents.validation import checked
-from euphoria_env.json_reader import Reader, shown
+from euphoria_env.json_reader import Reader
 from euphoria_env.rules import OPTIONS, Rules
 
-CARDS = {"names": False, "features": True}  # whether the network sees features of the cards
-TRAINING_TURNS = 600  # after which a game of training is cut off, by default
-DECISIONS = 10_000_000  # of a run, by default
-MOST_IN_UPDATE = 2**22  # decisions; they take some 0.5 kB each, or 2 kB for a dense network
+TRAINING_TURNS = 600  # turns after which a game of training is truncated, by default
+DECISIONS = 10_000_000  # of the learner in a run, by default
+PRESENT_SELF = 4 / 7  # the present learner's share of the seats for `self_play`; its past selves get the rest
 
 Count = Annotated[int, Meta(ge=1, le=10**9)]
 Large = Annotated[int, Meta(ge=1, le=10**12)]
-Small = Annotated[int, Meta(ge=1, le=10**4)]
-Medium = Annotated[int, Meta(ge=1, le=10**6)]
+Envs = Annotated[int, Meta(ge=1, le=2**16)]  # an update keeps some 25 kB of each
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 Players = Annotated[int, Meta(ge=2, le=6)]
 Threads = Annotated[int, Meta(ge=1, le=256)]
@@ -58,31 +56,28 @@ class Options:
     total_minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
-    device: str = option("cpu", "where the network learns: cpu, or cuda")
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
     reward: str = option("stars", "the reward that is learned from, by its name in docs/environment.md")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
-    self_play: Share = option(0.4, "share of the seats, besides one in each game, that the learner plays and learns from, too")
-    past_selves: Share = option(0.5, "share of the opponents' seats for past selves, the baselines get the rest")
+    self_play: Share = option(
+        0.7,
+        "share of the seats, besides one in each game, for the learner (4 of 7) and its past selves; the baselines get the rest",
+    )
     save_every: Count = option(20, "updates between two past selves; everything is saved with each")
-    envs: Medium = option(512, "games side by side")
-    rollout: Medium = option(48, "decisions in each game between two updates, of all who play")
+    envs: Envs = option(512, "games side by side")
     batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "decisions in a step of the optimizer")
-    epochs: Small = option(2, "how often an update goes through its decisions")
     learning_rate: Positive = option(1e-3, "of Adam in the first update; goes down towards 0 in a straight line")
     gamma: Positive = option(0.995, "discount of a decision")
     gae_lambda: Positive = option(0.8, "of the advantage estimate")
     entropy: Share = option(0.006, "weight of the entropy bonus")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
-    cards: str = option(
-        "names", "how the network meets recruits and tiles: by their names, or by their features", choices=tuple(CARDS)
-    )
     seed: Seed = option(0, "of the games and the network")
-    rate_every: Count = option(100, "updates between two ratings")
-    rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(200, "games against each baseline in a rating; 0: no ratings")
+    rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(
+        200, "games of the finished player against each baseline; 0: none"
+    )
     win_probs_games: Count0 = option(
         2000, "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none"
     )
@@ -91,11 +86,11 @@ class Options:
 
     @property
     def total(self) -> int:
-        """Decisions from the first to the last update."""
+        """The number of decisions of the learner in the whole run."""
         return DECISIONS if self.decisions is None else self.decisions
 
     def shares(self) -> dict[int, int]:
-        """The number of games for each number of players."""
+        """Returns the number of games that are played side by side, by number of players."""
         return {n: self.envs * share // len(self.players) for n, share in sorted(Counter(self.players).items())}
 
 
@@ -103,20 +98,16 @@ def check(options: Options) -> None:
     """Checks the types and ranges of all options, and their combinations.
 
     Raises:
-        ValueError: an option is wrong; names it and what is allowed.
+        ValueError: an option is wrong; the message names it and what is allowed.
     """
     checked(vars(options), Options)
-    if options.cards not in CARDS:
-        raise ValueError(f"cards must be one of {', '.join(CARDS)}, not {shown(options.cards)}")
     least = len(options.players) * options.threads
     if options.envs < least:
         raise ValueError(
             f"envs must be at least 1 for each of players and threads, {least}, not {options.envs}: "
             "use fewer --threads or more --envs"
         )
-    if options.envs * options.rollout > MOST_IN_UPDATE:
-        raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")
-    from euphoria_env.engine.rewards import reward_number  # brings numba along: not for --help
+    from euphoria_env.engine.rewards import reward_number  # imported late, since it imports numba, which --help does not need
 
     reward_number(options.reward)
     Reader().mapping("game", options.game, set(OPTIONS) - {"num_players"})
@@ -124,26 +115,8 @@ def check(options: Options) -> None:
         Rules.from_dict({**options.game, "num_players": n})
 
 
-def check_device(options: Options) -> None:
-    """Checks that the device is one of this machine.
-
-    Raises:
-        ValueError: it is not; names those that are.
-    """
-    if options.device not in devices():
-        raise ValueError(f"device must be one that is here ({', '.join(devices())}), not {shown(options.device)}")
-
-
-def devices() -> list[str]:
-    """The devices that are here, by PyTorch's names."""
-    import torch  # takes a second: not for --help
-
-    cards = [f"cuda:{k}" for k in range(torch.cuda.device_count())]
-    return ["cpu", *(["cuda", *cards] if cards else [])]
-
-
 def read_options(saved: Any, **known: Any) -> Options:
-    """Converts what `plain` returned to options; `known` ones replace those that were saved.
+    """Converts what `plain` returned back to options; those given in `known` replace the saved ones.
 
     Raises:
         ValueError: it is not an object, or an option is wrong (see `check`).
@@ -156,5 +129,5 @@ def read_options(saved: Any, **known: Any) -> Options:
 
 
 def plain(options: Any) -> dict[str, Any]:
-    """Converts options to plain data, as JSON has it."""
+    """Converts options to plain data, which can be written as JSON."""
     return {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}

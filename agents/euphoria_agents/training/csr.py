@@ -1,4 +1,4 @@
-"""Lists of numbers one after another: the rows that observations add up, and the legal moves."""
+"""Sparse lists of numbers in CSR form, such as the rows of observations and the legal moves."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class CSR(NamedTuple):
 
 
 def places_of(lists: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sizes of some of the lists, and the places of their numbers in `indices`."""
+    """Returns the sizes of the lists `which`, and the places of their numbers in `indices`."""
     sizes = np.diff(lists.indptr)[which]
     starts = lists.indptr[which] - (np.cumsum(sizes) - sizes)
     return sizes, np.repeat(starts, sizes) + np.arange(sizes.sum())
 
 
 def chosen_lists(lists: CSR, which: np.ndarray, room: int) -> CSR:
-    """Some of the lists, with `room` ends."""
+    """Returns the lists `which`; their `indptr` gets the length `room`, so that more lists can follow."""
     sizes, places = places_of(lists, which)
     ends = np.zeros(room, np.int64)
     np.cumsum(sizes, out=ends[1 : len(which) + 1])
@@ -31,6 +31,6 @@ def chosen_lists(lists: CSR, which: np.ndarray, room: int) -> CSR:
 
 
 def join_lists(parts: Sequence[CSR]) -> CSR:
-    """The lists of several, one after another."""
+    """Returns all lists of several parts, one after another."""
     sizes = np.concatenate([np.diff(part.indptr) for part in parts])
     return CSR(np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([part.indices for part in parts]))

@@ -1,7 +1,7 @@
-"""The compiled parts of the trainer: each works on a range, so that threads can share the work.
+"""The compiled parts of the learner; each can work on a part of its input, so that threads share the work.
 
-An observation is a list of *rows* (`network.weight_layout`): one for each entry that is not 0, by its value. A row stands for a
-few features of the network with their values: see `network.weight_layout.RowFeatures`.
+An observation is stored as a list of *rows* (`network.weight_layout`): one for each entry that is not 0, which stands for the
+entry and its value. A row changes a few features of the network: see `network.weight_layout.RowFeatures`.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 
 
 class Targets(NamedTuple):
-    """Targets of the policy, an entry for each decision."""
+    """What the policy learns from, with an entry for each decision."""
 
-    legal: CSR
-    move: np.ndarray  # int64
-    log_prob: np.ndarray  # float32; the ratio is that of the present probability to exp(log_prob)
+    legal: CSR  # the legal moves
+    move: np.ndarray  # int64, the move that was played
+    log_prob: np.ndarray  # float32, its log-probability when it was played, with which PPO compares the present one
     advantage: np.ndarray  # float32
 
 
 class Loss(NamedTuple):
-    """The parts of the policy's loss."""
+    """The constants of the policy's loss."""
 
-    clip: float
-    entropy: float  # weight of the bonus
-    scale: float  # of the gradients
+    clip: float  # how far the probability ratio may leave 1
+    entropy: float  # the weight of the entropy bonus
+    scale: float  # the factor of all gradients
 
 
 class Head(NamedTuple):
-    """The last layer of the policy, or its gradients: weights (NUM_ACTIONS, width) and bias."""
+    """The policy head, or its gradients: weights (NUM_ACTIONS, width) and bias."""
 
     weight: np.ndarray
     bias: np.ndarray
 
 
-# The types of arguments of entry points.
+# The types of the arguments of entry points.
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
 LISTS = typeof(_LISTS)
@@ -58,7 +58,7 @@ HEAD, FEATURES = typeof(Head(np.empty((0, 0), np.float32), _FLOATS)), typeof(Row
 
 @entry("int8[:,:] int64[:] int64[:] int16[:]")
 def record_observations(observations, begins, row_ends, row):  # type: ignore[no-untyped-def]
-    """Writes the rows of observations one after another."""
+    """Writes the rows of each observation, one after another, to `row`, and where they end to `row_ends`."""
     index = np.empty(len(begins), np.int32)
     for i in range(len(observations)):
         found = find_rows(observations[i], begins, index)
@@ -73,7 +73,7 @@ def record_observations(observations, begins, row_ends, row):  # type: ignore[no
 @jit
 def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyped-def]
     """Adds rows index[first] to index[last - 1] of `weight` to x, each times its value."""
-    for k in range(first, last - 3, 4):  # four at a time: x is read and written less often
+    for k in range(first, last - 3, 4):  # four at a time, so that x is read and written less often
         a, b, c, d = weight[index[k]], weight[index[k + 1]], weight[index[k + 2]], weight[index[k + 3]]
         p, q, r, s = value[k], value[k + 1], value[k + 2], value[k + 3]
         for j in range(len(x)):
@@ -86,7 +86,7 @@ def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyp
 
 @entry(FEATURES, "float32[:,:] int64 int64 float32[:,:]")
 def weigh_rows(features, weight, first, last, out):  # type: ignore[no-untyped-def]
-    """Writes what rows first to last - 1 add to the first layer: the weights of their features times their values."""
+    """Writes what rows `first` to `last` - 1 add to the first layer: the weights of their features, each times its value."""
     for r in range(first, last):
         out[r, :] = 0.0
         add_weighted(out[r], weight, features.feature, features.value, features.ends[r], features.ends[r + 1])
@@ -94,7 +94,7 @@ def weigh_rows(features, weight, first, last, out):  # type: ignore[no-untyped-d
 
 @entry(LISTS, "int64[:] float32[:,:] float32[:] float32[:,:]")
 def first_layer(rows, which, table, bias, out):  # type: ignore[no-untyped-def]
-    """Writes the first layer of these decisions, before its rectifier."""
+    """Writes the first layer of the decisions `which`, before its ReLU."""
     for k in range(len(which)):
         out[k, :] = bias
         add_rows(out[k], table, rows.indices, rows.indptr[which[k]], rows.indptr[which[k] + 1])
@@ -102,10 +102,10 @@ def first_layer(rows, which, table, bias, out):  # type: ignore[no-untyped-def]
 
 @entry(LISTS, "int64[:] int64 int64 int64[:] int32[:]")
 def group_by_row(rows, which, first, last, ends, decisions):  # type: ignore[no-untyped-def]
-    """Writes in which of the decisions first to last - 1 of `which` each row was seen.
+    """Groups the decisions `first` to `last` - 1 of `which` by the rows that they contain.
 
-    Those of row r, as places in `which`, are `decisions` from ends[r] to ends[r + 1] - 1. On entry, ends[0] says where the first
-    one belongs; `ends` has room for two more entries than there are rows.
+    Writes the decisions with row r, as places in `which`, to `decisions` from ends[r] to ends[r + 1] - 1. On entry, ends[0] is
+    the place of the first one; `ends` must have two more entries than there are rows.
     """
     ends[1:] = 0
     for k in range(first, last):
@@ -123,9 +123,9 @@ def group_by_row(rows, which, first, last, ends, decisions):  # type: ignore[no-
 
 @entry("int64[:,:] int32[:] float32[:,:]", FEATURES, "int64 int64 float32[:,:]")
 def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):  # type: ignore[no-untyped-def]
-    """Writes the gradient of the weights of the features that rows first to last - 1 stand for, and of no others.
+    """Writes the gradient of the weights of the features that rows `first` to `last` - 1 change, and of no others.
 
-    `ends` has a line for each call of `group_by_row`. No feature may belong both to one of these rows and to another one.
+    `ends` has a row for each call of `group_by_row`. A feature that one of these rows changes must not be changed by other rows.
     """
     for j in range(features.ends[first], features.ends[last]):
         by_weight[features.feature[j], :] = 0.0
@@ -147,12 +147,12 @@ def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):
 
 @entry("float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, "float32[:,:]", HEAD, "float64[:]")
 def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: ignore[no-untyped-def]
-    """The clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss.
+    """Computes the clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss.
 
     Args:
         x: float32 (B, width), the last hidden layer of each of the decisions `which`.
-        by_x: gets the gradient; that of `head` is added to `by_head`.
-        facts: float64 (4,); the sums of objective, entropy, clipped ratios and approximate divergence are added.
+        by_x: the gradient with respect to x is written to it; that of `head` is added to `by_head`.
+        facts: float64 (4,), to which the sums of objective, entropy, clipped ratios and approximate KL divergence are added.
     """
     legal, chances = targets.legal.indices, np.empty(len(head.bias), np.float32)
     for k in range(len(which)):
@@ -164,7 +164,7 @@ def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: i
             entropy -= math.exp(chances[j]) * chances[j]
             if legal[low + j] == targets.move[i]:
                 chosen = j
-        # float64, so that the two products below are equal within the clip
+        # float64, so that `clipped` equals gain * ratio exactly where nothing is clipped
         difference = np.float64(chances[chosen] - targets.log_prob[i])
         ratio, gain = math.exp(difference), np.float64(targets.advantage[i])
         clipped = gain * min(max(ratio, 1.0 - loss.clip), 1.0 + loss.clip)
@@ -192,7 +192,7 @@ def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: i
 
 @entry("float32[:] float32[:] float32[:] float32[:] float64 float64 int64")
 def adam(parameters, gradient, mean, square, scale, rate, step):  # type: ignore[no-untyped-def]
-    """A step of Adam (Kingma and Ba 2015), with the gradient times `scale`; all arrays are of one length."""
+    """Takes a step of Adam (Kingma and Ba 2015) with the gradient times `scale`; all arrays have the same length."""
     beta1, beta2 = BETAS
     a, b = np.float32(1.0 - beta1), np.float32(1.0 - beta2)
     size, root = np.float32(rate / (1.0 - beta1**step)), np.float32(1.0 / math.sqrt(1.0 - beta2**step))

@@ -1,4 +1,4 @@
-"""The network as PyTorch trains it: a wide sparse first layer, a trunk, and the heads of policy and value."""
+"""The network as PyTorch trains it: a wide sparse first layer, a trunk, a policy head and a value head."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from euphoria_agents.network.checkpoint import Features, Layers, widened
+from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
 from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
-from euphoria_agents.training.card_embedding import describe
 from euphoria_agents.training.csr import CSR
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.observations import FIELDS
@@ -27,16 +25,16 @@ _NONE = np.empty(0)
 
 
 class FirstLayer(nn.Module):
-    """The features of observations through a linear layer, from the rows that an observation adds up (`training.kernels`).
+    """A linear layer on the features of observations, computed from the rows of each observation (`training.kernels`).
 
     Args:
-        features: what goes in.
-        width: what comes out.
+        features: the features, its inputs.
+        width: the number of its outputs.
 
     Attributes:
         weight, bias: (features, width) and (width,).
-        begins: int64 (OBS_SIZE + 1,), where the rows of each entry of the observation begin.
-        row_features: which features each row stands for, with their values; see `network.weight_layout.RowFeatures`.
+        begins: int64 (OBS_SIZE + 1,), the first row of each entry of the observation.
+        row_features: the features that each row changes; see `network.weight_layout.RowFeatures`.
     """
 
     def __init__(self, features: Features, width: int) -> None:
@@ -48,48 +46,42 @@ class FirstLayer(nn.Module):
         if self.rows > MOST_ROWS:
             raise ValueError(f"the features of the network make {self.rows} rows, more than {MOST_ROWS}")
         self.row_features = features_of_rows(features, self.begins)
-        ends, index, value = self.row_features
-        for name, array in (("row", np.repeat(np.arange(len(ends) - 1), np.diff(ends))), ("index", index), ("value", value)):
-            self.register_buffer(name, torch.from_numpy(array), persistent=False)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return int(self.begins[-1])
 
-    def forward(self, ends: Tensor, index: Tensor) -> Tensor:
-        """The layer of observations, before its rectifier: (N, width), from the lists of their rows (see `CSR`)."""
-        weighed = self.weight[self.index] * self.value[:, None]
-        table = torch.zeros((self.rows, weighed.shape[1]), device=weighed.device).index_add(0, self.row, weighed)
-        return functional.embedding_bag(index, table, ends, mode="sum", include_last_offset=True) + self.bias
-
     def of(self, rows: CSR, which: np.ndarray) -> Tensor:
-        """The same of some observations, three times as fast on the processor as with PyTorch's embedding bag."""
+        """Returns the layer's outputs, before the ReLU, (N, width), for the observations `which`, given as lists of rows."""
         found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
         return found
 
     def room_for_groups(self, rows: CSR, which: np.ndarray, firsts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The arrays that `kernels.group_by_row` fills, for parts of some observations that begin at these places in `which`."""
+        """Returns the arrays that `kernels.group_by_row` fills, for the parts of `which` that begin at `firsts`."""
         ends = np.empty((len(firsts), self.rows + 2), np.int64)
         starts = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[which])])
         ends[:, 0] = starts[list(firsts)]
         return ends, np.empty(starts[-1], np.int32)
 
     def table(self) -> np.ndarray:
-        """The contribution of each row to the layer, float32 (rows, width)."""
-        weight = self.weight.detach().cpu().numpy()
+        """Returns what each row adds to the layer, float32 (rows, width)."""
+        weight = self.weight.detach().numpy()
         table = np.empty((self.rows, weight.shape[1]), np.float32)
         kernels.weigh_rows(self.row_features, weight, 0, self.rows, table)
         return table
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
-        """As a checkpoint has the layer: there the bias is that of features, here that of an observation of zeros."""
-        weight, bias = self.weight.detach().cpu().numpy(), self.bias.detach().cpu().numpy()
+        """Returns the layer as a checkpoint has it.
+
+        There the bias is the output if all features are 0, here the output for an observation of zeros.
+        """
+        weight, bias = self.weight.detach().numpy(), self.bias.detach().numpy()
         return {f"{name}.weight": weight.T, f"{name}.bias": bias - self.features.rest @ weight}
 
 
 class _AddRows(torch.autograd.Function):
-    """`FirstLayer` on the processor, by compiled kernels; only weights and bias have gradients."""
+    """Computes `FirstLayer` by kernels, three times as fast as PyTorch's embedding bag; only weight and bias get gradients."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, bias: Tensor, layer: FirstLayer, rows: CSR, which: np.ndarray) -> Tensor:
@@ -110,7 +102,7 @@ class _AddRows(torch.autograd.Function):
 
 
 def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:
-    """A layer with orthogonal weights."""
+    """Returns a layer with orthogonal weights and a bias of zeros."""
     made = nn.Linear(size_in, size_out)
     nn.init.orthogonal_(made.weight, gain)
     nn.init.zeros_(made.bias)
@@ -118,96 +110,81 @@ def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:
 
 
 def hidden_layers(size: int, sizes: Sequence[int]) -> nn.ModuleList:
-    """Layers of these widths."""
+    """Returns hidden layers of these widths, the first for `size` inputs."""
     return nn.ModuleList(linear(a, b, 2**0.5) for a, b in itertools.pairwise([size, *sizes]))
 
 
 def relu_layers(layers: Any, x: Tensor) -> Tensor:
-    """Layers, each followed by its rectifier."""
+    """Applies layers to x, each followed by a ReLU."""
     for one in layers:
         x = torch.relu(one(x))
     return x
 
 
 def layer_tensors(name: str, layer: nn.Linear) -> dict[str, np.ndarray]:
-    """As a checkpoint has a layer."""
-    return {f"{name}.weight": layer.weight.detach().cpu().numpy(), f"{name}.bias": layer.bias.detach().cpu().numpy()}
+    """Returns the tensors of a layer as a checkpoint has them."""
+    return {f"{name}.weight": layer.weight.detach().numpy(), f"{name}.bias": layer.bias.detach().numpy()}
 
 
 class Network(nn.Module):
-    """Policy and value.
+    """The network of policy and value.
 
     Args:
-        features: what goes in.
-        trunk: widths of the hidden layers, which policy and value share; at least one.
-        described: whether it meets cards by their features (`training.card_embedding`).
+        features: its inputs.
+        trunk: the widths of the hidden layers, which policy and value share; at least one.
     """
 
-    def __init__(self, features: Features, trunk: Sequence[int], described: bool = False) -> None:
+    def __init__(self, features: Features, trunk: Sequence[int]) -> None:
         super().__init__()
         self.first = FirstLayer(features, trunk[0])
         self.trunk = hidden_layers(trunk[0], trunk[1:])
         self.head, self.value_head = linear(trunk[-1], NUM_ACTIONS, 0.01), linear(trunk[-1], 1, 1.0)
-        self.described = described
-        if described:
-            describe(self.first, self.head, FIRST_SPREAD)
-
-    def forward(self, ends: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-        """The logits of all moves, (N, NUM_ACTIONS), and the values, (N,), from the lists of rows (see `CSR`)."""
-        last, values = self.later(self.first(ends, index))
-        return self.head(last), values
 
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
-        """The last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
+        """Returns the last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
         last = relu_layers(self.trunk, torch.relu(first))
         return last, self.value_head(last)[:, 0]
 
     def layers(self) -> Iterator[tuple[str, Any]]:
-        """All layers but the first, with their names in a checkpoint."""
+        """Yields all layers but the first, with their names in a checkpoint."""
         for k, one in enumerate(self.trunk, start=1):
             yield f"trunk.{k}", one
         yield from (("policy.0", self.head), ("value.0", self.value_head))
 
-    def matrices(self) -> list[Tensor]:
-        """Weights and bias of all layers: of the first one, those within, the head's and the value head's."""
-        layers = [self.first, *self.trunk, self.head, self.value_head]
-        return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
-
     def player(self) -> Policy:
-        """Policy and value for `play_kernels.play_actor_games`: copies, which do not change while the network learns."""
-        bias = self.first.bias.detach().cpu().numpy()
+        """Returns a copy of the network for `play_kernels.play_actor_games`, which does not change while the network learns."""
+        bias = self.first.bias.detach().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
         for one in self.trunk:
-            hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
-        weights, (table,) = flatten([hidden])
+            hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
+        weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
-        heads = (one.detach().cpu().numpy().copy() for one in parameters)
+        heads = (one.detach().numpy().copy() for one in parameters)
         return Policy(self.first.begins, self.first.table(), weights, table, *heads)
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """The tensors of a checkpoint, as `network.checkpoint` has them."""
+        """Returns the tensors of the network as a checkpoint has them; see `network.checkpoint`."""
         found = self.first.features.tensors() | self.first.tensors("trunk.0")
         for name, one in self.layers():
             found |= layer_tensors(name, one)
         return {name: tensor.copy() for name, tensor in found.items()}
 
     def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
-        """Takes over the tensors of a checkpoint.
+        """Sets the parameters to the tensors of a checkpoint.
 
         Args:
-            tensors: as `tensors` gives them; the layers that predict the winner are left out.
-            path: where they are from, for error messages.
+            tensors: as `tensors` returns them; the layers of the win probabilities are ignored.
+            path: the path of their file, for error messages.
 
         Raises:
-            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks; or
-                this one computes the weights of cards itself.
+            ValueError: they do not fit together, or the network has other widths or features.
         """
-        if self.described:
-            raise ValueError(f"{path}: a network that meets cards by their features begins untrained")
-        mine, tensors = self.tensors(), widened(tensors, self.first.features, path)
-        differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
-        if differing:
-            raise ValueError(f"{path} is of another network: {differing[0]} differs")
+        parts(tensors, path)
+        mine, tensors = self.tensors(), without_win_probs(tensors)
+        for name in mine | tensors:
+            one, other = mine.get(name, _NONE), tensors.get(name, _NONE)
+            if one.shape != other.shape or (name.startswith("features.") and (one != other).any()):
+                raise ValueError(f"{path} is of another network: {name} differs")
         with torch.no_grad():
             weight = tensors["trunk.0.weight"].T
             self.first.weight.copy_(torch.from_numpy(weight))
@@ -217,18 +194,18 @@ class Network(nn.Module):
                 one.bias.copy_(torch.from_numpy(tensors[f"{name}.bias"]))
 
 
-# Fields where the steps of the number matter: it is a name (which tile, which space), or its first units are worth the most.
+# Fields with a feature for each step: their number is a name (which tile, which space), or its first units matter most.
 STEPPED = (
     "num_players", "knowledge", "morale", "stars", "goods", "hand_size", "workers", "hidden_recruits", "resolved",
     "own_artifacts", "own_recruits", "own_tiles", "allegiance", "miners", "occupant", "tile", "units", "space",
     "placed_face", "further_left", "resolving", "payment",
 )  # fmt: skip
 MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
-FULL_SCALE = 6  # a count of this many is 1 in the plain feature of an entry
+FULL_SCALE = 6  # the plain feature of an entry is 1 from this value on, or at the highest value if that is lower
 
 
 def make_features() -> Features:
-    """The entries of an observation, scaled; and a feature for each step of those in `STEPPED`: -1 below it, 1 from it on."""
+    """Returns the features: each entry of an observation, scaled; for those in `STEPPED`, also each step: -1 below, 1 from it."""
     rows: list[tuple[int, float, float]] = []
     for field in FIELDS:
         name = field.name.rpartition(".")[2]

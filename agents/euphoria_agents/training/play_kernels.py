@@ -1,4 +1,4 @@
-"""The compiled loop of an actor: plays games with the players that are compiled, and records the learner's decisions."""
+"""The compiled loop of an actor: it plays games between compiled players, and records the learner's decisions."""
 
 from __future__ import annotations
 
@@ -26,65 +26,65 @@ from euphoria_env.engine.tape import TAPE, TAPE_HEADER
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.observations import OBS_SIZE
 
-LEARNER_NUMBER = 0  # of the learner among the players of an actor; its policy is the first one
-RANDOM, WEIGHTS, ASKED = -3, -2, -1  # in place of a player's policy; who is ASKED answers in Python
-MAX_POLICIES = 12  # the learner's, and those of past selves and of networks among the baselines; further ones are asked
-SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
+LEARNER_NUMBER = 0  # the learner's number among the players of an actor; its policy is the first one
+RANDOM, WEIGHTS, ASKED = -3, -2, -1  # stand for a player without a policy number; agents that are ASKED choose in Python
+MAX_POLICIES = 12  # networks that play compiled: the learner, past selves and baselines; further networks are ASKED
+SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same player
 NO_ANSWER, NOBODY = -1, -1
-PLAYERS_EPISODE = -1  # in place of an episode, in the seed of what the players draw from
+PLAYERS_EPISODE = -1  # stands for the episode in the seeds of the players' generators
 
 
 class Games(NamedTuple):
-    """The games of an actor, N of them."""
+    """The N games of an actor. Games of one kind have the same rules."""
 
     rows: np.ndarray  # (N,), the states
-    blanks: np.ndarray  # the rows that games of each kind begin from
+    blanks: np.ndarray  # by kind, the row from which its games begin
     kind: np.ndarray  # int64 (N,), the kind of each game
-    episode: np.ndarray  # int64 (N,), how often each restarted
-    generator: np.ndarray  # int64 (N, 2), what the players and the seating of each game are drawn from
+    episode: np.ndarray  # int64 (N,), how often each game has restarted
+    generator: np.ndarray  # int64 (N, 2), the random generator for the seating and the moves of each game
     seating: np.ndarray  # int64 (N, MAX_PLAYERS), the number of the player at each seat
     latest: np.ndarray  # int64 (N, MAX_PLAYERS), the open decision of each seat, or NOBODY
-    left: np.ndarray  # int64 (N,), how many decisions are to be played until the next update
-    answer: np.ndarray  # int64 (N,), the move of somebody who was asked, or NO_ANSWER
+    left: np.ndarray  # int64 (N,), how many decisions remain until the next update
+    answer: np.ndarray  # int64 (N,), the move that an agent in Python chose, or NO_ANSWER
     seed: int
-    reward: int  # its number
-    tape: np.ndarray  # an empty one: nothing is noted
+    reward: int  # the number of the reward
+    tape: np.ndarray  # an empty tape: no events are logged
 
 
 class Players(NamedTuple):
-    """Those who play, by their numbers, and who of them sits down at games that begin."""
+    """The players by number, and the distribution from which the seats of new games are drawn."""
 
-    policy: np.ndarray  # int64, the number of each one's policy, or RANDOM, WEIGHTS or ASKED
-    pool: np.ndarray  # int64 (K,), who may sit down beside the learner
-    cumulative: np.ndarray  # float64 (K,), the sums of their probabilities
+    policy: np.ndarray  # int64, the number of each player's policy, or RANDOM, WEIGHTS or ASKED
+    pool: np.ndarray  # int64 (K,), the players that may get a seat
+    cumulative: np.ndarray  # float64 (K,), the cumulative sums of their probabilities
 
 
 class Record(NamedTuple):
-    """The learner's decisions in the order in which they were made, with room for more; and the games that ended."""
+    """The learner's decisions in the order in which they were made, and the games that ended; with room for more."""
 
     size: np.ndarray  # int64 (2,), the numbers of decisions and of games that ended
     move: np.ndarray  # int64
-    log_prob: np.ndarray  # float32, the logarithm of the probability with which the move was chosen
-    value: np.ndarray  # float32, what the seat was expected to get from here on
-    reward: np.ndarray  # float32, of the seat until its next decision or the end of the game
+    log_prob: np.ndarray  # float32, the log-probability of the move
+    value: np.ndarray  # float32, the output of the value head
+    reward: np.ndarray  # float32, the seat's reward until its next decision or the end of the game
     following: np.ndarray  # int64, the number of the seat's next decision, OPEN or ENDED
-    rows: CSR  # what was seen, see `training.kernels`
+    rows: CSR  # the rows of the observation, see `training.kernels`
     legal: CSR  # the legal moves
-    ended_seating: np.ndarray  # int16 (E, MAX_PLAYERS), of the games that ended
+    ended_seating: np.ndarray  # int16 (E, MAX_PLAYERS), the seating of the games that ended
     ranking: np.ndarray  # int8 (E, MAX_PLAYERS); 0 where nobody sits
 
 
 class _Workspace(NamedTuple):
-    """Arrays that a decision needs for a moment."""
+    """The arrays in which a decision is computed."""
 
     observation: np.ndarray
-    seen: np.ndarray  # the rows that an observation adds up
+    seen: np.ndarray  # the rows of the observation
     x: np.ndarray
     y: np.ndarray
     moves: np.ndarray
-    numbers: np.ndarray  # the weights of `weights`
-    value: np.ndarray  # of the last observation
-    logs: np.ndarray
+    numbers: np.ndarray  # the weights of the moves, for the player `weights`
+    value: np.ndarray  # the output of the value head
+    logs: np.ndarray  # the log-probabilities of the moves
     stars: np.ndarray
     rewards: np.ndarray
 
@@ -102,7 +102,7 @@ POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
 
 @jit
 def sit_down(games, i, players):  # type: ignore[no-untyped-def]
-    """Draws who plays game i: the learner at any seat, the pool at the others."""
+    """Draws the players of game i from the pool, then gives one random seat to the learner."""
     generator, pool = games.generator[i], players.pool
     same = random_unit(generator) < SAME_OPPONENT
     one = pool[0]
@@ -124,7 +124,7 @@ def begin_game(games, i, players):  # type: ignore[no-untyped-def]
 
 @entry(GAMES, PLAYERS)
 def begin_games(games, players):  # type: ignore[no-untyped-def]
-    """Begins all games of a new run."""
+    """Begins all games of an actor, in a new run."""
     for i in range(len(games.rows)):
         seed_rng(games.generator[i], games.seed, i, PLAYERS_EPISODE)
         begin_game(games, i, players)
@@ -132,7 +132,7 @@ def begin_games(games, players):  # type: ignore[no-untyped-def]
 
 @jit
 def new_workspace(width):  # type: ignore[no-untyped-def]
-    """A workspace for policies whose layers are at most so wide."""
+    """Returns a workspace for policies whose layers have at most this width."""
     return _Workspace(
         np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
         np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
@@ -142,7 +142,7 @@ def new_workspace(width):  # type: ignore[no-untyped-def]
 
 @jit
 def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of the n legal moves, and the value; returns how many rows are seen."""
+    """Writes the log-probabilities of the n legal moves, and the value; returns the number of rows of the observation."""
     fill_observation(g, int(g["player"]), work.observation)
     found = find_rows(work.observation, policy.begins, work.seen)
     last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
@@ -156,7 +156,7 @@ def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
 
 @jit
 def record_decision(games, i, record, n, found, chosen, work):  # type: ignore[no-untyped-def]
-    """Records a decision of the learner in game i among n legal moves, and links the seat's decision before to it."""
+    """Records a decision of the learner in game i among n legal moves, and links the seat's previous decision to it."""
     k, p = record.size[0], int(games.rows[i]["player"])
     before = games.latest[i, p]
     if before != NOBODY:
@@ -186,7 +186,7 @@ def credit_rewards(games, i, over, record, rewards):  # type: ignore[no-untyped-
 
 @jit
 def finish_game(games, i, players, record):  # type: ignore[no-untyped-def]
-    """Notes who played game i and their ranks, and begins the next one."""
+    """Records the players of game i and their ranks, and begins the next game."""
     e = record.size[1]
     record.size[1] = e + 1
     record.ended_seating[e] = games.seating[i]
@@ -198,7 +198,7 @@ def finish_game(games, i, players, record):  # type: ignore[no-untyped-def]
 
 @jit
 def record_has_room(record):  # type: ignore[no-untyped-def]
-    """Whether another decision can be recorded, whatever is seen."""
+    """Returns whether there is room for another decision, whatever its observation and its legal moves."""
     k = record.size[0]
     rows, legal = record.rows, record.legal
     return rows.indptr[k] + OBS_SIZE <= len(rows.indices) and legal.indptr[k] + NUM_ACTIONS <= len(legal.indices)
@@ -206,7 +206,7 @@ def record_has_room(record):  # type: ignore[no-untyped-def]
 
 @jit
 def choose_move(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
-    """The move in game i, recorded if it is the learner's; NO_ANSWER if somebody must be asked, who has not answered."""
+    """Returns the next move of game i, and records it if it is the learner's; NO_ANSWER if an agent in Python must choose."""
     g, answer = games.rows[i], games.answer[i]
     player = games.seating[i, int(g["player"])]
     policy = players.policy[player]
@@ -228,7 +228,7 @@ def choose_move(games, i, players, policies, record, work):  # type: ignore[no-u
 
 @jit
 def play_game(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
-    """Plays what is left of game i until the next update, or until somebody must be asked; False: the record is full."""
+    """Plays game i until the next update, or until an agent in Python must choose; returns False if the record is full."""
     while games.left[i] > 0:
         if not record_has_room(record):
             return False
@@ -247,7 +247,7 @@ def play_game(games, i, players, policies, record, work):  # type: ignore[no-unt
 
 @entry(GAMES, "int64[:]", PLAYERS, POLICIES, RECORD, apart=True)
 def play_actor_games(games, chosen, players, policies, record):  # type: ignore[no-untyped-def]
-    """Plays the chosen games one after another; returns how many were played before the record was full."""
+    """Plays the games `chosen` one after another by `play_game`; returns how many were played before the record was full."""
     games, players, policies, record = borrowed(games), borrowed(players), borrowed(policies), borrowed(record)
     width = 0
     for policy in policies:
@@ -261,7 +261,7 @@ def play_actor_games(games, chosen, players, policies, record):  # type: ignore[
 
 @entry(array(GAME_DTYPE, read_only=True), "int64[:] int8[:,:] bool_[:,:]")
 def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untyped-def]
-    """Writes what those see who decide in the chosen games, and their legal moves."""
+    """Writes the movers' observations and action masks in the games `chosen`."""
     for k in range(len(chosen)):
         g = rows[chosen[k]]
         fill_observation(g, int(g["player"]), observations[k])
@@ -270,22 +270,22 @@ def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untype
 
 @entry(ROWS, POLICY, "int64[:,:] float64 int64[:]", ROWS, "int64[:,:] int64[:]")
 def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths):  # type: ignore[no-untyped-def]
-    """Plays games on with one policy at all seats, and keeps some positions of each, chosen at random.
+    """Plays games on with one policy at all seats, and keeps some positions of each game, drawn at random.
 
     Args:
-        rows: (N,), the games; in the end, their last states.
-        generators: int64 (N, 2), what moves and choices are drawn from.
-        epsilon: the share of the moves that are drawn from all that are legal.
-        until: int64 (N,), the seat whose next decision is waited for; NOBODY: the end of the game is.
-        kept: (N * K,), gets K positions of each game.
-        when: int64 (N, K), gets the number of the decision of each position in its game.
-        lengths: int64 (N,), gets the numbers of decisions.
+        rows: (N,), the games; when it returns, their last states.
+        generators: int64 (N, 2), the random generator of each game.
+        epsilon: the share of the moves that are drawn uniformly from all legal ones.
+        until: int64 (N,), the seat at whose next decision the game is stopped; NOBODY: it is played to its end.
+        kept: (N * K,), to which K positions of each game are written.
+        when: int64 (N, K), to which the number of each position's decision in its game is written.
+        lengths: int64 (N,), to which the number of decisions of each game is written.
     """
     tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max())
     for i in range(len(rows)):
         g, generator, n = rows[i], generators[i], 0
         while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):
-            k = n if n < when.shape[1] else random_below(generator, n + 1)
+            k = n if n < when.shape[1] else random_below(generator, n + 1)  # reservoir sampling
             if k < when.shape[1]:
                 kept[i * when.shape[1] + k], when[i, k] = g, n
             n += 1

@@ -1,4 +1,4 @@
-"""Playing: games in which the network plays some seats and the league the others, and the decisions to learn from."""
+"""Plays games in which the network has some seats and the league the others, and collects the decisions to learn from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.weights import Weights
 from euphoria_agents.training import play_kernels
-from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.training.play_kernels import (
     ASKED,
@@ -42,19 +41,20 @@ from euphoria_env.json_reader import Reader, read_array, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
-LEARNER = "learner"  # plays the seats whose decisions the network learns from
-GAMES_AT_A_TIME = 16  # that are played on between two looks for an interrupt
+LEARNER = "learner"  # the name of the network that is trained, among the players
+ROLLOUT_STEPS = 48  # decisions of all seats in each game between two updates
+GAMES_AT_A_TIME = 16  # games in a call of compiled code, which cannot be interrupted
 
 
 class Rollout(NamedTuple):
-    """Decisions, N of them: those of a seat in the order in which they were made."""
+    """N decisions of the learner; those of a seat are in the order in which they were made."""
 
     move: np.ndarray  # int64 (N,)
-    log_prob: np.ndarray  # float32 (N,), the logarithm of the probability with which it was chosen
-    value: np.ndarray  # float32 (N,), what the network expected then
-    reward: np.ndarray  # this one and the next as in `Trajectories`
+    log_prob: np.ndarray  # float32 (N,), the log-probability of the move when it was chosen
+    value: np.ndarray  # float32 (N,), the output of the value head at that time
+    reward: np.ndarray  # this array and the next are as in `Trajectories`
     following: np.ndarray
-    rows: CSR  # what was seen; see `training.kernels`
+    rows: CSR  # the rows of the observations; see `training.kernels`
     legal: CSR  # the legal moves
 
 
@@ -62,53 +62,56 @@ class Actor:
     """Some games of a run, and the learner's decisions in them since the last update.
 
     Args:
-        parts: numbers of games, each with their rules.
-        options: of the run.
-        seed: of the games, and of all who play them.
-        baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
-        num_rows: how many rows the network knows.
+        parts: the numbers of games, each with the rules of these games.
+        reward: the name of the reward that is learned from.
+        seed: the seed of the games and of the players' choices.
+        baselines: the fixed opponents by their specs; no other actor may use these objects, since actors run at the same time.
+        num_rows: the number of rows of the network's first layer.
+
+    Attributes:
+        rng: the generator from which agents that play in Python get theirs.
+        names: by number, the names of the players that have or may get a seat; `restore` needs them.
     """
 
     def __init__(
-        self, parts: Sequence[tuple[int, Rules]], options: Options, seed: int, baselines: Mapping[str, Agent], num_rows: int
+        self, parts: Sequence[tuple[int, Rules]], reward: str, seed: int, baselines: Mapping[str, Agent], num_rows: int
     ) -> None:
         self._rules = [rules for _, rules in parts]
-        self._options, self._limit, self._baselines = options, num_rows, dict(baselines)
-        self.rng = np.random.default_rng(seed)  # for those who are asked
+        self._limit, self._baselines = num_rows, dict(baselines)
+        self.rng = np.random.default_rng(seed)
         blanks = np.zeros(len(parts), GAME_DTYPE)
         for blank, rules in zip(blanks, self._rules, strict=True):
             write_rules(blank, rules)
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
-        self.games = _new_games(kind, blanks, seed, reward_number(options.reward))
-        self.record = _new_record(len(kind), options.rollout)
-        self._queue = np.zeros(0, np.int64)  # the games that are to be played on
-        self._names = [LEARNER]  # of the players by number
+        self.games = _new_games(kind, blanks, seed, reward_number(reward))
+        self.record = _new_record(len(kind))
+        self._queue = np.zeros(0, np.int64)  # the games that must still be played on in this pass
+        self.names = [LEARNER]
         self._agents: dict[str, Agent] = {}  # by name, without the learner
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
-    def seat(self, selves: Mapping[str, Agent], chances: Mapping[str, float]) -> None:
-        """Chooses who plays in the games that begin from now on.
+    def seat(self, selves: Mapping[str, Agent], shares: Mapping[str, float]) -> None:
+        """Sets the players, from which the seats of games that begin from now on are drawn.
 
         Args:
             selves: the past selves by name.
-            chances: the members of the league, each with the probability that it gets a seat which the learner leaves to them.
+            shares: the share of the seats for LEARNER, then for each member of the league; one further seat in each game is the
+                learner's.
         """
         known = {**self._agents, **self._baselines, **selves}
         sitting, places = np.unique(self.games.seating, return_inverse=True)
-        present = [self._names[number] for number in sitting]
-        self._names = list(dict.fromkeys([LEARNER, *present, *chances]))
-        self._agents = {name: known[name] for name in self._names[1:]}
-        number = {name: k for k, name in enumerate(self._names)}
+        present = [self.names[number] for number in sitting]
+        self.names = list(dict.fromkeys([LEARNER, *present, *shares]))
+        self._agents = {name: known[name] for name in self.names[1:]}
+        number = {name: k for k, name in enumerate(self.names)}
         self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
-        own = self._options.self_play
-        shares = [own, *((1 - own) * chance for chance in chances.values())]
-        pool = np.array([LEARNER_NUMBER, *(number[name] for name in chances)])
+        pool = np.array([number[name] for name in shares])
         policy, self._policies = self._compiled_players()
-        self._players = Players(policy, pool, np.cumsum(shares))
+        self._players = Players(policy, pool, np.cumsum(list(shares.values())))
 
     def _compiled_players(self) -> tuple[np.ndarray, list[Policy]]:
-        """How each player plays, as `Players.policy` says it, and the policies but the learner's."""
+        """Returns what `Players.policy` says of each player, and the policies of all networks but the learner."""
         kinds, policies = [0], list[Policy]()
         for agent in self._agents.values():
             if type(agent) is PPO and len(policies) < MAX_POLICIES - 1:
@@ -118,22 +121,18 @@ class Actor:
                 kinds.append({Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
         return np.array(kinds), policies
 
-    def names(self) -> list[str]:
-        """The names of those who play or may sit down, by number, as `restore` wants them."""
-        return self._names
-
     def begin_games(self) -> None:
-        """Begins the games of a new run, with everybody seated."""
+        """Begins the games of a new run; `seat` comes before."""
         play_kernels.begin_games(self.games, self._players)
 
     # ------------------------------------------------------------------------------------------------------- collecting
 
     def begin(self, player: Policy) -> None:
-        """Begins to collect decisions, with the network that `Network.player` gave."""
+        """Begins to collect decisions, with the network that `Network.player` returned as the learner."""
         filled = [player, *self._policies, *[player] * MAX_POLICIES]
         self._all_policies = tuple(filled[:MAX_POLICIES])
         self._generators = Generators(self.rng)
-        self.games.left[:] = self._options.rollout
+        self.games.left[:] = ROLLOUT_STEPS
         self.record.size[1] = 0
 
     def play(self) -> None:
@@ -142,7 +141,7 @@ class Actor:
             pass
 
     def step(self) -> bool:
-        """Plays some games as far as it goes; returns whether there is more to play until the next update."""
+        """Plays some games as far as possible without agents in Python; returns whether more must be played before the update."""
         if not len(self._queue):
             self._queue = np.flatnonzero(self.games.left)
             self._ask(self._queue)
@@ -154,22 +153,22 @@ class Actor:
         return len(self._queue) > 0 or bool(self.games.left.any())
 
     def _ask(self, games: np.ndarray) -> None:
-        """Asks those of the players that are not compiled who decide in these games."""
+        """Asks the agents in Python that must decide in these games, and stores their moves."""
         movers = self.games.seating[games, self.games.rows["player"][games]]
         for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
-            asked, agent = games[movers == number], self._agents[self._names[number]]
+            asked, agent = games[movers == number], self._agents[self.names[number]]
             observations = np.empty((len(asked), OBS_SIZE), np.int8)
             masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
             play_kernels.show_decisions(self.games.rows, asked, observations, masks)
             self.games.answer[asked], _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
-        """Game k of some, as an agent gets it that needs one: determinized for its seat (R19)."""
+        """Returns game number k of `games`, determinized for the seat that must decide, for an agent that needs a game (R19)."""
         row = self.games.rows[games[k] : games[k] + 1]
         return Game.taking(copy_rows(row)).determinize(int(row["player"][0]), derived_seed(self.rng))
 
     def _make_room(self) -> None:
-        """Doubles the room for what is seen and for the legal moves."""
+        """Doubles the room for the rows of observations and for the legal moves."""
         rows, legal = (
             CSR(lists.indptr, np.concatenate([lists.indices, np.empty(len(lists.indices) + least, np.int16)]))
             for lists, least in ((self.record.rows, OBS_SIZE), (self.record.legal, NUM_ACTIONS))
@@ -177,15 +176,15 @@ class Actor:
         self.record = self.record._replace(rows=rows, legal=legal)
 
     def ended(self) -> list[tuple[list[str], list[int]]]:
-        """The games that have ended since `begin`: who played each, by name, and their ranks, both by seat."""
+        """Returns the games that have ended since `begin`: the names of the players and their ranks, both by seat."""
         games = zip(self.record.ended_seating[: self.record.size[1]], self.record.ranking, strict=False)
         return [
-            ([self._names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
+            ([self.names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
             for seats, ranks in ((seats.tolist(), ranks.tolist()) for seats, ranks in games)
         ]
 
     def collected(self) -> Rollout:
-        """Hands over what was collected; the open decisions, which are part of it, also begin what is collected next."""
+        """Returns the decisions that were collected; the open ones among them also stay in the record, for the next rollout."""
         rollout, record = self._rollout(), self.record
         kept = np.flatnonzero(rollout.following == OPEN)
         for array in (record.move, record.log_prob, record.value, record.reward, record.following):
@@ -198,7 +197,7 @@ class Actor:
         return rollout
 
     def _rollout(self) -> Rollout:
-        """Copies of what was collected."""
+        """Returns a copy of the decisions that were collected."""
         record, n = self.record, int(self.record.size[0])
         arrays = record.move, record.log_prob, record.value, record.reward, record.following
         move, log_prob, value, reward, following = (array[:n].copy() for array in arrays)
@@ -210,7 +209,7 @@ class Actor:
     # ----------------------------------------------------------------------------------------------------------- saving
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the games to come depend on but the agents and `rng`, as arrays for `restore`."""
+        """Returns all that future games depend on, except the agents and `rng`, as arrays for `restore`."""
         games, collected = self.games, self._rollout()
         decisions = {name: getattr(collected, name) for name in ("move", "log_prob", "value", "reward", "following")}
         for name, lists in (("row", collected.rows), ("legal", collected.legal)):
@@ -221,16 +220,16 @@ class Actor:
         return {**{name: array.copy() for name, array in arrays.items()}, "latest": games.latest.copy(), **named}
 
     def restore(self, state: Mapping[str, np.ndarray], names: Sequence[str], selves: Mapping[str, Agent], generator: Any) -> None:
-        """Continues from where `state` was taken; `seat` comes next.
+        """Continues from where `state` was called; `seat` must be called next.
 
         Args:
-            state: what it gave.
-            names: what `names` gave then.
+            state: what `state` returned.
+            names: the attribute `names` at that time.
             selves: the past selves by name.
-            generator: the state of `rng`.
+            generator: the state of `rng` at that time.
 
         Raises:
-            ValueError: something is missing, or is not of these games; names it.
+            ValueError: something is missing, or does not fit these games; the message names it.
         """
         games, n = self.games, len(self.games.rows)
         known = {**self._baselines, **selves}
@@ -249,10 +248,10 @@ class Actor:
             check_row(i, row, self._rules[games.kind[i]])
         games.rows.view(np.uint8).reshape(n, -1)[:] = rows
         games.episode[:], games.generator[:], games.seating[:] = episodes, generators, seating
-        self._names, self._agents = list(names), {name: known[name] for name in names[1:]}
+        self.names, self._agents = list(names), {name: known[name] for name in names[1:]}
 
     def _restore_decisions(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Takes over recorded decisions, once each number is known to be one that it can be."""
+        """Restores recorded decisions, after checking that every number is possible."""
         record, latest = self.record, self.games.latest
         n = min(np.size(arrays.get("decisions.move", ())), len(record.move))
         move = read_array(arrays, "decisions.move", (n,), np.int64, 0, NUM_ACTIONS - 1)
@@ -277,7 +276,7 @@ class Actor:
 
 
 def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> Games:
-    """Games of these kinds that have not begun."""
+    """Returns games of these kinds that have not begun."""
     n = len(kind)
     episode, left, answer = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, NO_ANSWER)
     seating, latest = np.full((n, MAX_PLAYERS), LEARNER_NUMBER), np.full((n, MAX_PLAYERS), NOBODY)
@@ -285,9 +284,9 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> 
     return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
 
 
-def _new_record(games: int, rollout: int) -> Record:
-    """A record with room for the decisions of an update, and those that are open before it."""
-    room, most = games * (rollout + MAX_PLAYERS), games * rollout
+def _new_record(games: int) -> Record:
+    """Returns an empty record, with room for the decisions of a rollout and those that are open before it."""
+    room, most = games * (ROLLOUT_STEPS + MAX_PLAYERS), games * ROLLOUT_STEPS
     move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
     log_prob, value, reward = np.zeros((3, room), np.float32)
     rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
@@ -296,7 +295,7 @@ def _new_record(games: int, rollout: int) -> Record:
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:
-    """Reads n lists of numbers below a limit, as `Actor.state` gave them."""
+    """Reads n lists of numbers below `limit`, as `Actor.state` returned them."""
     ends = read_array(arrays, f"{name}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(name, ())))
     index = read_array(arrays, name, (int(ends[-1]),), np.int16, 0, limit - 1)
     if ends[0] or (np.diff(ends) < 0).any():
@@ -305,7 +304,7 @@ def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int)
 
 
 def join(rollouts: Sequence[Rollout]) -> Rollout:
-    """The decisions of several rollouts, one after another."""
+    """Returns the decisions of several rollouts, one after another."""
     move, log_prob, value, reward, following, rows, legal = zip(*rollouts, strict=True)
     firsts = np.cumsum([0, *map(len, move)])
     numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]

@@ -1,4 +1,4 @@
-"""Draws rules at random for a share of the games of a run (`--random-rules`), so that the player knows them."""
+"""Draws the rules of a share of the games of a run at random (`--random-rules`), so that the player learns all options."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS, RECRUITS_A_PLAYER
 
-DRAWS = 2  # of options, for each number of players of a worker
-USUAL = 0.5  # how often an option is drawn as it usually is
-SHORTEST, MOST_TRADES = 4, 3  # stars to win, and trades in a turn, that are drawn
+DRAWS = 2  # how many sets of options are drawn for each number of players
+USUAL = 0.5  # the probability that an option keeps its usual value
+SHORTEST, MOST_TRADES = 4, 3  # the fewest stars to win, and the most trades in a turn, that are drawn
 
 
-def game_parts(options: Options, rank: int) -> list[list[tuple[int, dict[str, Any]]]]:
-    """The games of each thread of a process: how many there are of each kind, and their options; equal seeds draw the same."""
+def game_parts(options: Options) -> list[list[tuple[int, dict[str, Any]]]]:
+    """Returns the games of each thread: the number of each kind, with its options; equal seeds give equal draws."""
     found: list[tuple[int, dict[str, Any]]] = []
     for n, games in options.shares().items():
         rules = {"max_turns": TRAINING_TURNS, **options.game, "num_players": n}
-        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than there are left
+        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than remain
         drawn = int(games * options.random_rules) // DRAWS
         found.append((games - DRAWS * drawn, rules))
         for k in range(DRAWS if drawn else 0):
-            found.append((drawn, {**draw_options(np.random.default_rng([options.seed, rank, n, k]), n), **enough, **rules}))
+            found.append((drawn, {**draw_options(np.random.default_rng([options.seed, 0, n, k]), n), **enough, **rules}))
     threads = options.threads
     return [[(games * (k + 1) // threads - games * k // threads, rules) for games, rules in found] for k in range(threads)]
 
 
 def draw_options(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Options of a game for n players: each as usual or not, at random; there are always cards enough."""
+    """Returns random options of a game for n players; there are always enough cards."""
 
     def pool(names: tuple[str, ...], least: int) -> list[str] | None:
         size = int(rng.integers(least, len(names) + 1))

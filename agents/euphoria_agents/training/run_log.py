@@ -1,4 +1,4 @@
-"""The figures of a run, update by update: `progress.csv`, and the same for TensorBoard."""
+"""Writes the figures of a run, update by update, to `progress.csv` and for TensorBoard."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ FILE = "progress.csv"
 
 
 class RunLog:
-    """Writes the figures of a run. A context manager; what is written first decides the columns of the table.
+    """Writes the figures of a run; a context manager. The first figures that are written determine the columns of the table.
 
     Args:
-        folder: of the run.
+        folder: the folder of the run.
         update: the last update that counts; rows of later ones, which a resumed run repeats, are removed.
     """
 
     def __init__(self, folder: Path, update: int) -> None:
         self._path = folder / FILE
-        self._columns: list[str] = []  # after that of the update
+        self._columns: list[str] = []  # the names of the columns after the first one, the number of the update
         self._tensorboard = SummaryWriter(str(folder / "tensorboard"), purge_step=update + 1 if update else None)
         if update and self._path.exists():
             header, *rows = list(csv.reader(io.StringIO(read_text(self._path)))) or [[]]
@@ -34,22 +34,18 @@ class RunLog:
             write_whole(self._path, "".join(_line(row) for row in [header, *kept] if row))
 
     def write(self, update: int, figures: dict[str, float]) -> None:
-        """Adds a row."""
+        """Adds the figures of an update."""
         if not self._columns:
             self._columns = list(figures)
             write_whole(self._path, _line(["update", *self._columns]))
         row = [f"{figures[name]:.6g}" if name in figures else "" for name in self._columns]
         with self._path.open("a", encoding="utf-8") as file:
             file.write(_line([str(update), *row]))
-        self.mark(update, figures)
-
-    def mark(self, update: int, figures: dict[str, float]) -> None:
-        """Shows figures in TensorBoard alone."""
         for name, figure in figures.items():
             self._tensorboard.add_scalar(name, figure, update)
 
     def __enter__(self) -> RunLog:
-        """Leaves it to the main thread to tell of a full disk: TensorBoard's own would fail first, and print a traceback."""
+        """Silences disk errors of TensorBoard's thread, which would print a traceback; the main thread reports a full disk."""
         self._hook = threading.excepthook
         threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else self._hook(failed)
         return self
@@ -66,7 +62,7 @@ class RunLog:
 
 
 def _line(cells: list[str]) -> str:
-    """A row of the table."""
+    """Returns a row of the table as CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()

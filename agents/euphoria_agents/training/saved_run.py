@@ -1,4 +1,4 @@
-"""Opens saved runs: metadata beside arrays. Everything is checked, since anybody may have written the files."""
+"""Opens saved runs, which are metadata and arrays. Everything is checked, since anybody may have written the files."""
 
 from __future__ import annotations
 
@@ -14,98 +14,84 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors
 from euphoria_agents.registry import load_untrusted
-from euphoria_agents.training.config import Number, Options, Time, check, check_device, read_options
+from euphoria_agents.training.config import Number, Options, Time, check, read_options
 from euphoria_agents.training.league import LeagueMember
-from euphoria_agents.training.ratings import RatingsState
 from euphoria_agents.training.rollout import LEARNER
 from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader, shown
 
-RUN_FORMAT, STATE, PLAYER = "euphoria-run", "state.safetensors", "ppo.safetensors"
-PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
+RUN_FORMAT, STATE, PLAYER, RATINGS = "euphoria-run", "state.safetensors", "ppo.safetensors", "ratings.json"
+PAST_SELF = "[0-9]+"  # the pattern of a past self's name, which is the number of its update
 
 
 class ActorState(msgspec.Struct):
-    """The state of a part of the games."""
+    """The metadata of an actor."""
 
     generator: Any  # the state of its generator
-    opponents: list[str]  # the names of the agents who play
-
-
-class ProcessState(msgspec.Struct):
-    """The state of a process."""
-
-    generator: Any  # the state of the generator that draws the order of the decisions
-    actors: list[ActorState]  # the parts of its games
+    opponents: list[str]  # the names of its players by number, the learner's first
 
 
 class RunMetadata(msgspec.Struct):
-    """All of the metadata of a run but its options."""
+    """The metadata of a run, without its options."""
 
-    decisions: Number  # learned from
+    decisions: Number  # the decisions that were learned from
     updates: Number
-    steps: Number  # of the optimizer
-    seconds: Time  # that it took
-    processes: list[ProcessState]
+    steps: Number  # the steps of the optimizer
+    seconds: Time  # the time of training
+    generator: Any  # the state of the generator that draws the order of the decisions
+    actors: list[ActorState]
     league: list[LeagueMember]
-    ratings: RatingsState
 
     def past_selves(self, others: Collection[str]) -> list[str]:
-        """The past selves among all who play and are in the league; their names can be any text.
+        """Returns the names of the past selves: of all players and league members that are not among `others`.
 
         Raises:
-            ValueError: somebody is neither a past self nor one of the others.
+            ValueError: such a name is not a possible name of a past self; the file may contain any text.
         """
-        playing = [name for process in self.processes for actor in process.actors for name in actor.opponents]
+        playing = [name for actor in self.actors for name in actor.opponents]
         found = dict.fromkeys(name for name in [*playing, *(one.name for one in self.league)] if name not in others)
         for name in found:
-            if not re.fullmatch(PAST_SELF, name):  # a path would lead elsewhere
+            if not re.fullmatch(PAST_SELF, name):  # a path could lead out of the run's folder
                 raise ValueError(f"no past self is called {shown(name)}")
         return list(found)
 
 
 class Job(NamedTuple):
-    """The beginning of a run, the same in every process; the first one has read it."""
+    """All that is needed to begin or continue a run."""
 
     options: Options
     start: dict[str, np.ndarray] | None = None  # the network to begin with; None: an untrained one
-    state: tuple[RunMetadata, dict[str, np.ndarray]] | None = None  # of a run to continue; None: it is a new one
-    selves: Mapping[str, dict[str, np.ndarray]] = {}  # the networks of its past selves by their names
+    state: tuple[RunMetadata, dict[str, np.ndarray]] | None = None  # the state of the run to continue; None: it is a new run
+    selves: Mapping[str, dict[str, np.ndarray]] = {}  # the networks of its past selves, by name
 
 
-def open_job(options: Options, processes: int = 1) -> Job:
-    """Begins or reopens a run; errors as of `trainer.train`."""
+def open_job(options: Options) -> Job:
+    """Returns the job of a new run, or of the run that `options.resume` names; raises what `trainer.train` raises."""
     if options.resume is not None:
-        job = reopen(options, options.resume, processes)
-        check_device(job.options)
-        return job
+        return reopen(options, options.resume)
     if (options.run / STATE).exists():
         raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
     check(options)
-    check_device(options)
     return Job(options, None if options.start is None else read_checkpoint(options.start)[1])
 
 
-def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
-    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `total_minutes`, if given.
+def reopen(given: Options, folder: Path) -> Job:
+    """Reads the saved run in a folder; it keeps its options, except `decisions` and `total_minutes` if they are given.
 
     Raises:
-        ValueError: see `trainer.train`; or the run has made more decisions than it is now to make, or was trained by another
-            number of processes.
+        ValueError: see `trainer.train`; or the run has already made more decisions than are now given.
     """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with of_a_run(folder):
         options = read_options(header.get("options"), run=folder, resume=None, start=None)
     for spec in options.baselines:
-        _look_at(spec, given.baselines)
+        _check_baseline(spec, given.baselines)
     with of_a_run(folder):
         check_sizes(options, arrays)
         metadata = checked(header, RunMetadata)
         selves = metadata.past_selves((*options.baselines, LEARNER))
         networks = {name: read_checkpoint(self_file(folder, name))[1] for name in selves}
-    if len(metadata.processes) != processes:
-        raise ValueError(f"the run has {len(metadata.processes)} processes, but {processes} were started")
     if given.decisions is not None and given.decisions < metadata.decisions:
         raise ValueError(f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}")
     changed = {name: value for name in ("decisions", "total_minutes") if (value := getattr(given, name)) is not None}
@@ -115,37 +101,37 @@ def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
 
 
 def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
-    """Compares the options with the sizes of the arrays of a run, before anything of that size is made.
+    """Compares the options of a run with the sizes of its arrays, before memory of that size is allocated.
 
     Raises:
-        ValueError: the number of games, or the widths of the network, differ.
+        ValueError: the number of games or the widths of the network differ.
     """
     layers = ["first", *(f"trunk.{k}" for k in range(len(options.trunk) - 1))]
     found = [arrays.get(f"network.{layer}.bias", np.zeros(0)).size for layer in layers]
     if found != options.trunk:
         Reader.fail("options.trunk", f"{options.trunk} are not the widths of the network, {found}")
-    sizes = [sum(games for games, _ in parts) for parts in game_parts(options, 0)]
-    found = [len(np.atleast_1d(arrays.get(f"process.0.actor.{k}.games", ()))) for k in range(len(sizes))]
+    sizes = [sum(games for games, _ in parts) for parts in game_parts(options)]
+    found = [len(np.atleast_1d(arrays.get(f"actor.{k}.games", ()))) for k in range(len(sizes))]
     if found != sizes:
         Reader.fail("options.envs", f"{options.envs} for {options.threads} threads are not the games of the state")
 
 
 def self_file(folder: Path, name: str) -> Path:
-    """The player of a past self."""
+    """Returns the path of a past self's checkpoint."""
     return folder / "league" / f"{name}.safetensors"
 
 
 @contextmanager
 def of_a_run(folder: Path) -> Iterator[None]:
-    """Names the file, if something is wrong with the run in it."""
+    """Makes a `ValueError` raised in the `with` statement name the file of the run."""
     try:
         yield
     except ValueError as error:
         raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
 
 
-def _look_at(spec: str, allowed: Collection[str]) -> None:
-    """Refuses a baseline of a run that is resumed if it is neither built in nor was named again: it is from a file."""
+def _check_baseline(spec: str, allowed: Collection[str]) -> None:
+    """Refuses a baseline of a resumed run that is neither built in nor named again, since anybody may have written the file."""
     try:
         load_untrusted(spec, allowed)
     except ValueError as error:

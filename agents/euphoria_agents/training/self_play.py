@@ -78,7 +78,7 @@ def winners(rows: np.ndarray) -> np.ndarray:
     return np.where(rows["status"] == OVER, (rows["ranking"] == 1).argmax(1), -1)
 
 
-def playout_shares(agent: PPO, positions: np.ndarray, playouts: int, rng: np.random.Generator) -> np.ndarray:
+def playout_win_rates(agent: PPO, positions: np.ndarray, playouts: int, rng: np.random.Generator) -> np.ndarray:
     """How often each seat wins when the agent plays on from a position for everybody.
 
     Args:
@@ -96,7 +96,7 @@ def playout_shares(agent: PPO, positions: np.ndarray, playouts: int, rng: np.ran
 
 
 def continued(agent: PPO, positions: np.ndarray, times: int, rng: np.random.Generator, until: np.ndarray) -> np.ndarray:
-    """The states, (N * times,), in which the agent's games from these positions end; arguments as of `playout_shares`.
+    """The states, (N * times,), in which the agent's games from these positions end; arguments as of `playout_win_rates`.
 
     Args:
         until: int64 (N,), the seat before whose next decision to stop, or NOBODY.

@@ -1,4 +1,4 @@
-"""Threads that share the work of a training run: the games of an update, and the parts of a step of the optimizer."""
+"""The threads that share the work of a training run: the games of a rollout, and the parts of an optimizer's step."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ Task = Callable[[], Any]
 
 
 class Threads:
-    """A number of threads, the caller's among them. What is computed does not depend on which thread computes it, nor on when.
+    """A number of threads, including the caller's. Results do not depend on which thread runs a task, nor on when.
 
     Compiled kernels and PyTorch's operations release the interpreter's lock, so that the threads run side by side. If there are
-    exactly as many threads as cores, each stays on a core of its own while it works. With fewer the system chooses, as two runs
-    would take the same cores otherwise.
+    exactly as many threads as cores, each stays on a core of its own while it works. With fewer threads the operating system
+    chooses the cores, since two runs would otherwise take the same ones.
 
     Args:
-        size: into how many parts work is divided, at least 1. No more threads run than there are cores.
+        size: the number of parts into which work is divided, at least 1. No more threads run than there are cores.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
-        self._cores = cores if len(cores) == size > 1 else []  # the one of each thread, the caller's first; empty: any
+        self._cores = cores if len(cores) == size > 1 else []  # the core of each thread, the caller's first; empty: any core
         torch.set_num_threads(1)
         self._others = min(size, usable_cores()) - 1
         numbers = count(1)
         self._pool = ThreadPoolExecutor(max(1, self._others), initializer=lambda: self._begin(next(numbers)))
 
     def run(self, tasks: Sequence[Task]) -> None:
-        """Runs tasks, and returns when they are done.
+        """Runs tasks, and returns when all are done.
 
         Raises:
-            BaseException: what a task raised, once none is running any more; after an error no other one is begun.
+            BaseException: what a task raised, after all running tasks have ended; after an error no other task is begun.
         """
         left = deque(tasks)
         helping = [self._pool.submit(self._work, left) for _ in range(min(self._others, len(tasks) - 1))]
@@ -67,7 +67,7 @@ class Threads:
 
     @contextmanager
     def _on_own_core(self) -> Iterator[None]:
-        """Keeps the caller on its core; what it starts later may run on all again."""
+        """Keeps the caller's thread on its core during the `with` statement; afterwards it may run on all cores again."""
         if not self._cores:
             yield
             return
@@ -95,6 +95,6 @@ class Threads:
 
 
 def ranges(size: int, parts: int) -> list[tuple[int, int]]:
-    """Divides the numbers from 0 to `size` - 1 into ranges of almost equal length: the first one and the one after the last."""
+    """Divides the numbers from 0 to `size` - 1 into ranges of almost equal length; returns the start and the end of each."""
     bounds = [size * k // parts for k in range(parts + 1)]
     return list(zip(bounds[:-1], bounds[1:], strict=True))

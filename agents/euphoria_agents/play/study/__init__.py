@@ -1,1 +1,1 @@
-"""Studying a recorded game: what an agent thinks of every decision, what mistakes cost, and what was luck."""
+"""The study of a recorded game: an agent's opinion of every decision, the cost of mistakes, and luck."""

@@ -1,4 +1,4 @@
-"""What an agent's opinion of a decision comes to: the best move, the regret, and the chances at the end of a game."""
+"""Computes from an agent's opinion of a decision the best move and the regret, and from the end of a game who has won."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 from euphoria_env import Game
 
-Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`
+Row = list[Any]  # an agent's opinion of a move: action id, prior, visits, value; see `euphoria_agents.agent.MoveThought`
 
 
 class Judgement(NamedTuple):
     """An agent's judgement of a decision.
 
     Attributes:
-        moves: the legal moves; that of the move played has the value from which `regret` was computed.
-        seats: the chances to win by seat before the decision.
-        regret: the value of the best move less that of the move played, for the player who moved.
-        expected: the chances by seat after the move played, before anything is drawn or rolled; None if nothing is, or if they
-            are not known.
+        moves: the legal moves; the value of the move played is the one from which `regret` was computed.
+        seats: the win probabilities by seat before the decision; None: not known.
+        regret: the value of the best move minus that of the move played, for the player who moved; None: not known.
+        expected: the win probabilities by seat after the move played, before anything is drawn or rolled; None if nothing is
+            drawn or rolled, or if they are not known.
     """
 
     moves: list[Row]
@@ -28,20 +28,20 @@ class Judgement(NamedTuple):
 
 
 def outcome(game: Game) -> list[float] | None:
-    """Returns the chances to win in a game that has ended: equal ones if it was cut off; None if it has not ended."""
+    """Returns 1 for the winner of a game and 0 for the others; equal shares if it was cut off; None if it has not ended."""
     if game.truncated:
         return [1 / game.rules.num_players] * game.rules.num_players
     return [float(seat == game.winner) for seat in range(game.rules.num_players)] if game.over else None
 
 
 def best_of(rows: Sequence[Row]) -> Row:
-    """Returns the best move for the agent: the one with most visits if it searched, otherwise the one of the highest value."""
+    """Returns the move that the agent thinks best: the one with most visits if it searched, otherwise with the highest value."""
     if any(visits is not None for _, _, visits, _ in rows):
         return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0, row[3] or 0.0))
     return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
 
 
 def regret(rows: Sequence[Row], played: Row) -> float | None:
-    """Returns the value of the best move less that of the move played, at least 0; None if one of them is not known."""
+    """Returns the value of the best move minus the value of the move played, at least 0; None if either is not known."""
     best = best_of(rows)[3]
     return None if best is None or played[3] is None else max(0.0, best - played[3])

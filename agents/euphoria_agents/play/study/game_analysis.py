@@ -1,4 +1,4 @@
-"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be resumed."""
+"""Analyses a whole recorded game as JSON: a header, and an entry for each decision. An analysis in a file can be resumed."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from euphoria_env.json_reader import read_json, shown
 from euphoria_env.record import record_lines
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
-FUTURES = 8  # games in which a move without a value is tried, and over which chance is averaged
-DIGITS = 5  # of everything that is a chance
+FUTURES = 8  # determinized games over which the value of a rarely searched move, or the effect of chance, is averaged
+DIGITS = 5  # to which probabilities are rounded
 
 Entry = dict[str, Any]
 
 
 class Analysis:
-    """The analysis of a recorded game by an agent. A copy in another process makes its own agent and replays the record.
+    """The analysis of a recorded game by an agent. When it is pickled, the copy makes its own agent and replays the record.
 
     Args:
         record: the text of the record.
-        spec: of the agent, as for `euphoria_agents.load`.
+        spec: the spec of the agent, as for `euphoria_agents.load`.
         seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
 
     Attributes:
-        game: at its end.
-        agent: the judge.
-        players: how many play.
-        decisions: how many decisions the game has.
+        game: the game at its end.
+        agent: the agent that judges.
+        players: the number of players.
+        decisions: the number of decisions.
 
     Raises:
         ValueError: the record, the spec or the seed is wrong.
@@ -77,12 +77,12 @@ class Analysis:
         }
 
     def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
-        """Yields the entries from decision `first` on, in order; the same for any number of processes.
+        """Yields the entries from decision `first` on, in order; they are the same for any number of processes.
 
         Closing the iterator, or an interrupt, ends the work. Only the main thread can use more than one process.
 
         Raises:
-            ValueError: fewer than one process. An error raised by the agent gets a note that names it.
+            ValueError: `processes` is less than 1. An error that the agent raises gets a note that names the agent.
         """
         check_counts(processes=processes)
         last: Judgement | None = None  # an entry needs the judgement of the next decision too
@@ -92,11 +92,11 @@ class Analysis:
             last = judgement
         if last is not None:
             yield self._entry(
-                self.decisions - 1, last, self._seats(self.game, np.random.default_rng((self.seed, self.decisions)))
+                self.decisions - 1, last, self._win_probs(self.game, np.random.default_rng((self.seed, self.decisions)))
             )
 
     def _judgements(self, first: int, processes: int) -> Iterator[Judgement]:
-        """Yields the judgement of each decision in order; makes the first here, so that processes find all compiled."""
+        """Yields the judgement of each decision in order; makes the first one in this process, so that no other must compile."""
         if first < self.decisions:
             yield self._judge(first)
         due, early = first + 1, dict[int, Judgement]()
@@ -108,7 +108,10 @@ class Analysis:
                     due += 1
 
     def _judge(self, ply: int) -> Judgement:
-        """Judges a decision."""
+        """Returns the judgement of a decision.
+
+        If the search hardly visited the move played, its value is averaged over determinized games instead.
+        """
         state, move = self.game.before[ply], self.game.played[ply]
         now = Game.taking(state.copy())
         opinion = self._explain(now, AgentGenerator(np.random.default_rng((self.seed, ply))))
@@ -128,18 +131,18 @@ class Analysis:
         seat = game.player
         return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
 
-    def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
-        """Returns the chances to win by seat; None if the agent does not know."""
+    def _win_probs(self, game: Game, rng: np.random.Generator) -> list[float] | None:
+        """Returns the win probabilities by seat; None if the agent does not know them."""
         return outcome(game) or self._explain(game, AgentGenerator(rng))["seats"]
 
     def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
-        """Returns the mean chances by seat after the move, in games that `start` makes from seeds; None if they are not known."""
+        """Returns the mean win probabilities after the move played, over games that `start` makes from seeds; None: not known."""
         found = []
         for k in range(FUTURES):
             rng = np.random.default_rng((self.seed, ply, 1 + k))
             game = start(derived_seed(rng) >> 1)
             game.play(self.game.played[ply])
-            seats = self._seats(game, rng)
+            seats = self._win_probs(game, rng)
             if seats is None:
                 return None
             found.append(seats)
@@ -147,7 +150,7 @@ class Analysis:
         return mean
 
     def _entry(self, ply: int, judgement: Judgement, after: list[float] | None) -> Entry:
-        """Returns the entry of a decision; `after`: the chances by seat before the next one."""
+        """Returns the entry of a decision; `after`: the win probabilities by seat before the next decision."""
         luck: list[float] | None = None
         chance = self.game.by_chance(ply)
         if not chance:
@@ -166,15 +169,16 @@ class Analysis:
         }
 
     def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
-        """Yields all entries: those that a file has, then the others, each added to the file before it is yielded.
+        """Yields all entries: first those that a file has, then the others, each of which is added to the file first.
 
         Raises:
-            ValueError: the file is damaged, or of another analysis, and is left as it is; says where, or what differs.
-            OSError: it cannot be read or written.
+            ValueError: the file is damaged or of another analysis, and is left as it is; the message says where, or what differs.
+            OSError: the file cannot be read or written.
         """
         path = Path(path)
         check_writable(path)
-        new = not path.exists() or json.dumps(self.header).startswith(read_text(path))  # what an interrupt at once leaves
+        # An interrupt at the very start may leave a part of the header.
+        new = not path.exists() or json.dumps(self.header).startswith(read_text(path))
         found = [] if new else _read(path, self.header, self.game)
         write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *found)))
         yield from found
@@ -184,14 +188,14 @@ class Analysis:
 
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
-    """Returns the same game, hidden cards included, with other random outcomes to come."""
+    """Returns the game with the same hidden cards, but with other random outcomes from now on."""
     rows = state.copy()
     seed_row(rows[0], seed)
     return Game.taking(rows)
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
-    """Returns the part of the header that describes the record; `game`: at its end."""
+    """Returns the part of the header that describes the record; `game` is the recorded game at its end."""
     lines = "\n".join(line for _, line in record_lines(record))
     return {
         "format": ANALYSIS_FORMAT,
@@ -204,16 +208,16 @@ def about(record: str, game: Replayed) -> dict[str, Any]:
 
 
 def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
-    """Reads the entries in the file of an analysis of this record by any agent; the last ones may be missing.
+    """Reads the entries from the file of an analysis of this record by any agent; the last ones may be missing.
 
     Raises:
-        ValueError: the file is damaged, or of another record; says where, or what differs.
+        ValueError: the file is damaged or of another record; the message says where, or what differs.
     """
     return _read(path, about(record, game), game)
 
 
 def _read(path: Path, wanted: dict[str, Any], game: Replayed) -> list[Entry]:
-    """Reads the entries in the whole lines of a file whose header must have these values."""
+    """Reads the entries from the complete lines of a file whose header must have the values `wanted`."""
     whole, _, torn = read_text(path).rpartition("\n")
     first, *lines = (whole or torn).split("\n")
     try:
@@ -268,5 +272,5 @@ def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
 
 
 def _rounded(chance: float | None) -> float | None:
-    """Rounds a chance as files have it; never to -0.0."""
+    """Rounds a probability, or a change of one, as in files; never to -0.0."""
     return None if chance is None else round(chance, DIGITS) + 0.0

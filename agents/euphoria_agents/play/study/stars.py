@@ -1,4 +1,4 @@
-"""The stars of a recorded game by what placed them."""
+"""Counts the stars of a recorded game by what placed them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stars_by_source(record: str) -> list[dict[str, int]]:
     """
     replay = steps(record)
     game, _ = next(replay)
-    space = int(game.states[0]["space"])  # of the placement under way, if there is one
+    space = int(game.states[0]["space"])  # the space of the placement under way, if the record begins in the middle of one
     deque(replay, 0)
     stars = [Counter[str]() for _ in range(game.rules.num_players)]
     for kind, player, a, _ in game.event_array(None).tolist():

@@ -1,4 +1,4 @@
-"""Summaries of an analysis for each player."""
+"""Summarises an analysis for each player."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from euphoria_agents.play.study.game_analysis import Entry
 
-THRESHOLD = 0.06  # a regret above it is a mistake: about one decision of a hundred
+THRESHOLD = 0.06  # a regret above this is a mistake, which is about one decision in a hundred
 
 
 class PlayerSummary(NamedTuple):
@@ -16,9 +16,9 @@ class PlayerSummary(NamedTuple):
     Attributes:
         player: the seat.
         decisions: the number of their decisions.
-        mean_regret: of the decisions whose regret is known; None if there are none.
-        mistakes: the number of regrets above the threshold.
-        luck: the change of their chance to win by dice and cards, over all decisions; None if it is known of none.
+        mean_regret: the mean of the known regrets of their decisions; None if none is known.
+        mistakes: the number of their regrets above the threshold.
+        luck: the sum of the changes of their win probability by dice and cards, over everybody's decisions; None: not known.
     """
 
     player: int
@@ -35,7 +35,7 @@ def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Ent
 
 
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:
-    """Returns a summary of each player's part of some entries of a game."""
+    """Returns a summary for each player, from the entries of an analysis."""
     found = []
     for player in range(players):
         own = [entry for entry in entries if entry["player"] == player]

@@ -1,4 +1,4 @@
-"""A game at the terminal: people type their moves, agents play theirs."""
+"""Runs a game at the terminal: people type their moves, agents play theirs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from euphoria_env.words import Move, lessons
 T = TypeVar("T")
 STILL_THINKING = 10.0  # seconds after which the screen says that an agent is still thinking
 HINT_AGENT = "mcts:300:ppo"  # gives hints, if no other agent is named
-LINES = 20  # of the log
+LINES = 20  # decisions in the log, if no number is typed
 UNNAMED = "euphoria-game.json"  # where a game is saved, if no file is named
 
 
 class Left(Exception):
-    """Somebody leaves the table."""
+    """Ends the game at the terminal, since somebody leaves the table."""
 
 
 class TypedCommand(NamedTuple):
-    """A command that people type beside moves; `do` gets the words after it."""
+    """A command that people can type instead of a move; `do` is called with the text after its first word."""
 
     form: str
     help: str
@@ -43,13 +43,13 @@ class TerminalGame:
     Args:
         screen: the terminal.
         session: the game.
-        file: from which the game was loaded, if it was.
+        file: the file from which the game was loaded; None: it is a new game.
     """
 
     def __init__(self, screen: Screen, session: Session, file: Path | None = None) -> None:
         self.screen, self.session = screen, session
         self._file, self._saved_version = file, session.version if file else -1
-        self._viewer: int | None = None  # whose cards are on the screen
+        self._viewer: int | None = None  # the seat whose cards are on the screen
         self._reset_shown()
         self._set_names()
         commands = (
@@ -92,7 +92,7 @@ class TerminalGame:
             pass
 
     def _set_names(self) -> None:
-        """Names the players; the only person is "You"."""
+        """Sets the names of the players and their styles; if only one person plays, they are "You"."""
         self._names = ["You" if self.session.people == [k] else seat.name for k, seat in enumerate(self.session.seats)]
         self.screen.styles = {name: f"{ink} on {fill}" for name, (fill, ink) in zip(self._names, PLAYER_COLOURS, strict=False)}
 
@@ -152,7 +152,7 @@ class TerminalGame:
             raise Left from None
 
     def _numbered_moves(self) -> list[Move]:
-        """Returns the legal moves in the order of their numbers: those of a group stand together."""
+        """Returns the legal moves in the order of their numbers, with the moves of a group together."""
         moves = self.session.moves(self.session.player)
         order = {group: k for k, group in enumerate(dict.fromkeys(move.group for move in moves))}
         return sorted(moves, key=lambda move: order[move.group])
@@ -215,7 +215,7 @@ class TerminalGame:
         return work.result()
 
     def _help_agent(self, seat: int, trouble: str) -> None:
-        """Asks whether an agent is asked again, or who gets its seat.
+        """Asks people whether an agent should be asked again, or who should get its seat.
 
         Raises:
             RuntimeError: nobody can answer.
@@ -243,9 +243,9 @@ class TerminalGame:
     # ------------------------------------------------------------------------------------------------ what is shown
 
     def _reset_shown(self) -> None:
-        """Makes what happens from now on news to every seat, and shows the board again."""
+        """Forgets what each seat has seen: the news begin now, and the board is shown again."""
         self._log_shown = dict.fromkeys([None, *range(len(self.session.seats))], self.session.decisions)
-        self._board_turns: dict[int | None, int] = {}  # the turn of the board that was shown last, by seat
+        self._board_turns: dict[int | None, int] = {}  # by seat, the turn in which the board was shown last
 
     def _show_news(self, seat: int | None) -> None:
         """Shows the log since this seat last saw it."""
@@ -260,7 +260,7 @@ class TerminalGame:
         self.screen.show(short_board(self.session.view(seat), self._names, self.screen.width))
 
     def _end(self) -> None:
-        """Shows who has won, and offers to keep the record."""
+        """Shows the result, and offers to save the record."""
         people = self.session.people
         only = people[0] if len(people) == 1 else None
         if len(people) < 2:
@@ -360,7 +360,7 @@ class TerminalGame:
         self.screen.say(f"Taken back: the last decision of {self._name(seat)}.")
 
     def _save(self, rest: str) -> None:
-        """Saves the game in a file, the one that it came from, or `UNNAMED`."""
+        """Saves the game: in the file that is named, else in the one that it came from, else in `UNNAMED`."""
         file = Path(rest).expanduser() if rest else self._file or Path(UNNAMED)
         self._save_in(file if file == self._file else _new_file(str(file)))
 
@@ -376,7 +376,7 @@ class TerminalGame:
 
 
 def _new_file(name: str) -> Path:
-    """Returns the path of a file that does not exist.
+    """Returns the path of a file that must not exist yet.
 
     Raises:
         ValueError: it exists.

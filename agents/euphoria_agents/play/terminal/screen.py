@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-NARROWEST, NO_TERMINAL = 20, 80  # columns
+NARROWEST, NO_TERMINAL = 20, 80  # columns: the least that are used, and the number if there is no terminal
 WIDEST_TEXT = 100  # columns of running text: longer lines are hard to read
 HEADING, QUIET, WARNING = "bold", "dim", "bold red"
 
@@ -23,23 +23,23 @@ class Screen:
     """The terminal, or whatever stands in its place.
 
     Attributes:
-        interactive: whether a person uses it.
-        styles: the style of each name, wherever it is written.
+        interactive: whether both input and output are a terminal.
+        styles: the style in which each of these names is written everywhere.
     """
 
     def __init__(self) -> None:
-        self._typed, self._written = sys.stdin or io.StringIO(), sys.stdout or io.StringIO()  # which may be closed
+        self._typed, self._written = sys.stdin or io.StringIO(), sys.stdout or io.StringIO()  # None if closed
         self._console = Console(file=self._written, highlight=False, markup=False, emoji=False, soft_wrap=True)
         self.interactive = self._typed.isatty() and self._written.isatty()
         self.styles: Mapping[str, str] = {}
 
     @property
     def width(self) -> int:
-        """Returns the present number of columns."""
+        """The present number of columns."""
         return max(NARROWEST, shutil.get_terminal_size().columns) if self._written.isatty() else NO_TERMINAL
 
     def say(self, text: str = "", style: str = "", label: str = "") -> None:
-        """Writes a text in lines that fit; after a label, further lines are indented under it."""
+        """Writes a text in lines that fit; lines after the first are indented by the width of the label."""
         text = "".join(c if c.isprintable() else " " for c in text)  # no error text may control the terminal
         width, indent = min(self.width, WIDEST_TEXT), len(label)
         if indent > width // 3:
@@ -48,7 +48,7 @@ class Screen:
         self.show("\n".join(lines or [label.rstrip()]), style)
 
     def show(self, block: str, style: str = "") -> None:
-        """Writes lines as they are, with the names in their styles."""
+        """Writes lines without wrapping them, with the names in their styles."""
         text = Text(block, style)
         for name, look in self.styles.items():
             text.highlight_regex(rf"(?<!\w){re.escape(name)}(?!\w)", look)
@@ -61,7 +61,7 @@ class Screen:
         self._written.flush()
 
     def clear(self) -> None:
-        """Clears the screen, and where the terminal allows it also its history."""
+        """Clears the screen, and if the terminal allows it also the lines that have scrolled away."""
         if self.interactive and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
             self._written.write("\x1b[H\x1b[2J\x1b[3J")
         else:

@@ -11,20 +11,20 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.render.view import MarketView, PlayerView
 from euphoria_env.words import cost_words, dilemma_words, recruit_words, short_name, space_words, tile_words, title
 
-MAX_OFFERED = 12  # names that are offered
+MAX_OFFERED = 12  # names that are listed if several fit
 BEST = 5  # moves that a hint names
 EXPLAINED = (*RECRUIT_NAMES, *TILES, *ARTIFACTS, *SPACES)
 
 
 def explain(text: str, markets: Mapping[str, MarketView]) -> str:
-    """Returns the explanation of the one thing with this name, or with this part of a name.
+    """Returns the explanation of the card, artifact or space with this name, or with this part of a name.
 
     Args:
-        text: the name, in any case, with spaces or underlines.
+        text: the name, in any case, with spaces or underscores.
         markets: the markets that were built, whose tiles say what they do.
 
     Raises:
-        ValueError: no such name, or several; names some.
+        ValueError: no name fits, or several do; the message names some of them.
     """
     name = "_".join(text.lower().replace("-", " ").replace("_", " ").split())
     found = [name] if name in EXPLAINED else [one for one in EXPLAINED if name and name in one]
@@ -62,13 +62,13 @@ def stars_placed(player: PlayerView) -> str:
 
 
 def best_moves(opinion: Explanation) -> list[tuple[int, str]]:
-    """Returns the ids of the best moves with an agent's opinion of them; empty if it has none."""
+    """Returns the action ids of the best moves, each with the agent's opinion as text; empty if it has no opinion of any move."""
     best = sorted(opinion["moves"], key=_merit, reverse=True)[:BEST]
     return [(thought["action"], _opinion(thought)) for thought in best] if any(_merit(best[0])) else []
 
 
 def _merit(thought: MoveThought) -> tuple[float, float, float]:
-    """Returns the sort key of a move: visits count most, then the value, then the prior."""
+    """Returns the key by which moves are sorted: first visits, then the value, then the prior."""
     return float(thought["visits"] or 0), thought["value"] or 0.0, thought["prior"] or 0.0
 
 

@@ -1,4 +1,4 @@
 """The server of `euphoria serve`: games and studies in the browser.
 
-It sends views, never games: what a seat gets depends only on what that seat may know (R19).
+During a game it sends only views: what the client of a seat gets depends only on what that seat may know (R19).
 """

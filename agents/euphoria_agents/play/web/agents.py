@@ -14,17 +14,17 @@ from euphoria_agents.players.search.searcher import read_budget
 from euphoria_env.agent_protocol import AgentFailed
 
 T = TypeVar("T")
-MAX_SIMULATIONS, MAX_SECONDS = 10_000, 10.0  # per decision
-ADVISER = "mcts:4000:ppo"  # gives hints; a number of simulations, so that equal knowledge gives equal hints
+MAX_SIMULATIONS, MAX_SECONDS = 10_000, 10.0  # the largest budgets of a decision
+ADVISER = "mcts:4000:ppo"  # gives hints; its budget is no time, so that the hint depends only on what the seat knows
 
 
 class AgentService:
-    """Asks the agents of a server: one question at a time for each spec, and a few at once.
+    """Asks the agents of a server: each agent one question at a time, and only a few agents at once.
 
     Args:
         pool: makes and keeps the agents; it allows those with which the server was started.
-        offered: the specs in the forms, the default first.
-        limits: how many agents think at once, and how many hints wait.
+        offered: the specs that the pages offer, the default first.
+        limits: limits how many agents think at once, and how many hints wait.
     """
 
     def __init__(self, pool: Agents, offered: list[str], limits: Limits) -> None:
@@ -34,10 +34,10 @@ class AgentService:
         self._by_spec: dict[str, FairQueue] = {}
 
     async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None) -> T:
-        """Returns the result of `question`, which asks an agent, from a thread; stops the agent if the caller is cancelled.
+        """Runs `question`, which asks an agent, in a thread, and returns its result; stops the agent if the caller is cancelled.
 
         Raises:
-            Refused: `most` questions of this client wait for the agent already.
+            Refused: `most` questions of this client are already waiting for the agent (503).
         """
         queue = self._by_spec.setdefault(spec, FairQueue(Limit(1, 1)))
         try:
@@ -51,8 +51,8 @@ class AgentService:
         """Loads an agent that clients may use.
 
         Raises:
-            ValueError: they may not, or it cannot be loaded.
-            Refused: its process fails (503).
+            ValueError: clients may not use it, or it cannot be loaded.
+            Refused: its process failed (503).
         """
         if spec in self.pool:
             return
@@ -60,14 +60,14 @@ class AgentService:
             check_budget(spec)
         try:
             await self.ask(spec, client, lambda: self.pool.check(spec))
-        except AgentFailed as error:  # it has seen nothing of a game that its message could reveal
+        except AgentFailed as error:  # its message may be sent, since the agent has not seen a game yet
             raise Refused(503, str(error)) from None
 
     async def hint(self, session: Session, seat: int, spec: str, client: str, decision: int | None = None) -> Any:
-        """Returns an agent's opinion of the decision of a seat; raises as `check` and `Session.hint`.
+        """Returns an agent's opinion of the decision of a seat; raises also what `check` and `Session.hint` raise.
 
         Raises:
-            Refused: too many hints of this agent wait for the same client (503).
+            Refused: too many requests of this client are already waiting for this agent (503).
         """
         await self.check(spec, client)
         return await self.ask(spec, client, lambda: session.hint(seat, spec, decision), self._max_hints)
@@ -77,12 +77,10 @@ def check_budget(spec: str) -> None:
     """Refuses a built-in agent that would think for too long.
 
     Raises:
-        ValueError: its budget is too big, or malformed.
+        ValueError: its budget is too large, or malformed.
     """
     kind, _, rest = spec.partition(":")
     number = rest.partition(":")[0]
     budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None
-    if budget is not None and budget.seconds * budget.threads > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
-        raise ValueError(
-            f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s of all threads"
-        )
+    if budget is not None and budget.seconds > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
+        raise ValueError(f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s")

@@ -1,4 +1,4 @@
-"""The server as an ASGI application: guard, pages, endpoints."""
+"""Makes the server as an ASGI application: guard, pages and endpoints."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGES = {
     "/study/{study}": "study.html",
     "/help": "help.html",
 }
-AGENTS = {  # offered, the default first
+AGENTS = {  # the agents that the pages offer, the default first
     "ppo": "hard: the trained player",
     "mcts:200:ppo": "very hard: the trained player, searching",
     "mcts:1000:ppo": "hardest: the trained player, searching longer",
@@ -51,10 +51,10 @@ def make_app(
     """Makes the ASGI application. Its `state` has the `registry` of games, the `studies`, the `endpoints` and the `limits`.
 
     Args:
-        store: saves everything.
+        store: saves the games and studies.
         allowed: the specs of the user's own agents that clients may use.
-        hosts: the names of this server.
-        limits: what clients may use; None: the default limits.
+        hosts: the names by which clients may call this server.
+        limits: the limits for clients; None: the default ones.
     """
     limits = limits or Limits()
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
@@ -83,7 +83,7 @@ def make_app(
 
 
 def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Json) -> list[Endpoint]:
-    """Every endpoint with its permission and the type of its body. Whoever knows the name of a study may look at it."""
+    """Returns every endpoint with its permission and the type of its body. Whoever knows a study's name may look at it."""
 
     async def all_facts(_: RequestContext) -> Json:
         return facts
@@ -120,7 +120,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
 
 
 def _pages() -> list[Route]:
-    """The routes of the pages and of their static files."""
+    """Returns the routes of the pages and of their static files."""
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
 

@@ -28,10 +28,10 @@ _TITLES = {
 
 
 def facts(agents: Mapping[str, str]) -> dict[str, Any]:
-    """The public data as JSON.
+    """Returns the public data as JSON.
 
     Args:
-        agents: the specs in the forms, each with a description.
+        agents: the specs that the pages offer, each with a description.
     """
     return {
         "agents": list(agents),
@@ -53,7 +53,10 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _options() -> Any:
-    """The options that a form offers; the number of players is that of the seats, and lists of cards are for the API alone."""
+    """Yields the rules options that the form of a new game offers.
+
+    The number of players follows from the seats, and only the API takes lists of cards.
+    """
     for name, option in OPTIONS.items():
         value = getattr(Rules(), name)
         if option.kind is bool:
@@ -63,17 +66,17 @@ def _options() -> Any:
 
 
 def symbol_sprite() -> str:
-    """The symbols of the drawing, to `<use>`; see `render.symbols`."""
+    """Returns an SVG that defines the symbols of the board, which the drawings `<use>`; see `render.symbols`."""
     return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{symbols(PAGE)}</svg>'
 
 
 def page_icon() -> str:
-    """A die."""
+    """Returns the icon of the pages as SVG: a die."""
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{die(1, 5, "dark")}</svg>'
 
 
 def colours() -> str:
-    """The colours of both themes as CSS, and those of seats and regions as classes."""
+    """Returns CSS: the colours of both themes as variables, and those of seats and regions as classes."""
     lines = [
         f":root {{ color-scheme: dark; {variables('dark')} }}",
         f"@media (prefers-color-scheme: light) {{ :root {{ color-scheme: light; {variables('light')} }} }}",

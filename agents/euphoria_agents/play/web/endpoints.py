@@ -1,4 +1,4 @@
-"""Endpoints: each declares who may call it and the type of its body; both are checked here and nowhere else."""
+"""Endpoints: each declares who may call it and the type of its body, and only this module checks both."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from euphoria_agents.validation import checked, decoded
 from euphoria_env.json_reader import Json
 
 T = TypeVar("T")
-Finder = Callable[[str, str], Awaitable[Any]]  # finds a game or study by its name, for a client; raises `Refused`
+Finder = Callable[[str, str], Awaitable[Any]]  # from a name and a client, finds a game or study, or raises `Refused`
 
 Spec = Annotated[str, Meta(min_length=1, max_length=100)]
 SeatNumber = Annotated[int, Meta(ge=0, le=5)]
@@ -52,12 +52,12 @@ class RequestContext:
 
     Attributes:
         request: the request.
-        body: of the type that the endpoint names; of a GET its query.
+        body: the body, or the query of a GET, in the type that the endpoint names.
         endpoint: the endpoint that is called.
         registry: the games of the server, its store and its threads.
         kind, name: "game" or "study", and its name; empty if the request is about neither.
-        item: this game (`RunningGame`) or study; None if the endpoint needs none.
-        held: the seats whose tokens the request has, perhaps with `HOST`; nobody holds the seat of an agent.
+        item: this game (`RunningGame`) or study; None if the request is about neither, or the endpoint does not load it.
+        held: the seats whose tokens the request has, `HOST` included; nobody holds the seat of an agent.
     """
 
     request: Request
@@ -70,7 +70,7 @@ class RequestContext:
     held: frozenset[int] = frozenset()
 
     async def check_permission(self) -> None:
-        """Sets `held`, and raises `Refused` if the endpoint may not be called; repeated after anything that takes long."""
+        """Sets `held`, and raises `Refused` if the client may not call the endpoint; is called again after long waits."""
         if self.kind:
             hashes = await in_thread(lambda: self.registry.store.hashes(self.name))
             held = held_seats(hashes, self.name, self.request.cookies)
@@ -87,12 +87,12 @@ class RequestContext:
 
     @property
     def seat(self) -> int | None:
-        """The seat in the body."""
+        """The seat that the body names; None if it names none."""
         return getattr(self.body, "seat", None)
 
     @property
     def host(self) -> bool:
-        """Whether the item was made by this client."""
+        """Whether this client made the game or study."""
         return HOST in self.held
 
     @property
@@ -102,13 +102,14 @@ class RequestContext:
 
 
 class Endpoint(NamedTuple):
-    """An endpoint.
+    """An endpoint of the API.
 
     Attributes:
+        method, path: the method and the path of its requests.
         permission: who may call it.
-        handler: returns a response, or a value to be sent as JSON; a plain function is called in a thread.
-        body: the type of the body; of a GET, that of its query.
-        reads: whether the game or study is loaded; False lets a damaged one be deleted.
+        handler: returns a response, or a value to be sent as JSON; a function that is not async is called in a thread.
+        body: the type of the body, or of the query of a GET.
+        reads: whether the game or study is loaded; False makes it possible to delete a damaged one.
     """
 
     method: str
@@ -120,7 +121,7 @@ class Endpoint(NamedTuple):
 
 
 def route(endpoint: Endpoint, registry: GameRegistry, finders: Mapping[str, Finder]) -> Route:
-    """The route of an endpoint, behind its checks; `finders` load games and studies."""
+    """Returns the route of an endpoint, with its checks; `finders` load games and studies."""
 
     async def answer(request: Request) -> Response:
         body = await _read_body(request, endpoint.body, registry.limits.body_seconds)
@@ -157,7 +158,7 @@ async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: floa
     """Reads the body of a request, or the query of a GET.
 
     Raises:
-        Refused: the body is too long (413) or comes too slowly (408).
+        Refused: the body is too long (413), or arrives too slowly (408).
         ValueError: it is not JSON, or not of this type.
     """
     if request.method in ("GET", "HEAD"):

@@ -1,4 +1,4 @@
-"""The errors of the server, and the status of the answer to each."""
+"""The errors of the server, and the HTTP status of each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LOG = logging.getLogger("euphoria_agents.web")
 
 
 class Refused(Exception):
-    """Refuses a request, with the status and the text of the answer."""
+    """A request is refused, with this HTTP status and this message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-# The status of each error whose text is sent to the client; the first class that fits counts.
+# The status of each error whose message is sent to the client; the first class that fits counts. `Refused` has its own status.
 STATUS: dict[type[Exception], int] = {
     Refused: 0,
     Stale: 409,
@@ -35,12 +35,12 @@ STATUS: dict[type[Exception], int] = {
 
 
 def error_response(status: int, message: str) -> JSONResponse:
-    """The answer to a refused request."""
+    """Returns the response to a refused request."""
     return JSONResponse({"error": message}, status)
 
 
 async def expected_error(_: Request, error: Exception) -> Response:
-    """Starlette's handler of the errors in `STATUS`."""
+    """Handles the errors in `STATUS`, for Starlette."""
     if isinstance(error, PlayerFailed | Damaged):
         LOG.warning("%s", error, exc_info=error)
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
@@ -48,11 +48,11 @@ async def expected_error(_: Request, error: Exception) -> Response:
 
 
 async def unexpected_error(_: Request, error: Exception) -> Response:
-    """Starlette's handler of all other errors, which go to the log and not to the client."""
+    """Handles all other errors, for Starlette, which writes them to the log; the client does not see them."""
     return error_response(500, "the server made a mistake; its log says which")
 
 
 async def not_found(_: Request, error: Exception) -> Response:
-    """Starlette's handler of unknown addresses and methods."""
+    """Handles unknown addresses and methods, for Starlette."""
     status = getattr(error, "status_code", 404)
     return error_response(status, "no such method here" if status == 405 else "there is nothing at this address")

@@ -1,4 +1,4 @@
-"""Games over HTTP: what each seat sees and does."""
+"""The HTTP endpoints of games: what each seat sees and does."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 
 DEFAULT_RULES = Rules().to_dict()
-LISTED = 50  # games in the list
-LOGGED = 40  # lines of the log in a view
-MAX_MOVES = 64  # in one request
+LISTED = 50  # games in the list of games
+LOGGED = 40  # decisions in the log of a view
+MAX_MOVES = 64  # moves after the first one in a request
 HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
 STREAM = "text/event-stream"
 SAME_VERSION = "event: same\n"
@@ -38,13 +38,13 @@ Pace = Annotated[float, Meta(ge=0, le=60)]
 
 
 class NewSeat(Seat, frozen=True, forbid_unknown_fields=True):
-    """A seat of a new game; `here`: whether its player is a person at the screen that makes the game."""
+    """A seat of a new game; `here`: whether its player uses the browser that makes the game."""
 
     here: bool = False
 
 
 class NewGame(Body):
-    """A new game with these rules, from a position, or from a decision of a study."""
+    """A request for a new game: with rules, from a position, or from a decision of a study."""
 
     seats: list[NewSeat]
     practice: bool = False
@@ -65,40 +65,40 @@ class Sit(Body):
 
 
 class ViewQuery(SeatQuery):
-    """The view to be shown: now, or before an earlier `decision`."""
+    """A request for a view: of now, or of the moment before `decision`."""
 
     decision: Version | None = None
 
 
 class Decide(Body):
-    """A request about the decision of a seat; `version`: of the view that the player saw."""
+    """A request about the decision of a seat; `version`: the version of the game that the player saw."""
 
     seat: SeatNumber
     version: Version
 
 
 class MoveBody(Decide):
-    """A move, in notation or as an id; `then`: further moves of this seat; either all are played, or none."""
+    """A move, in notation or as an action id; `then`: further moves of this seat. Either all are played, or none."""
 
     action: int | str
     then: Annotated[list[int | str], Meta(max_length=MAX_MOVES)] = []
 
 
 class Hint(Decide):
-    """A question for a hint; `spec`: of the agent that is asked, None: `ADVISER`."""
+    """A request for a hint; `spec`: the agent that is asked, None: `ADVISER`."""
 
     spec: Spec | None = None
 
 
 class HandOver(Body):
-    """A seat that is given to an agent, or to a person (`spec`: None), who gets a new link."""
+    """A request to give a seat to an agent, or to a person (`spec`: None), who gets a new link."""
 
     seat: SeatNumber
     spec: Spec | None
 
 
 class SetPace(Body):
-    """Seconds between the moves of agents; None: each move waits for a step."""
+    """A request to set the seconds between the moves of agents; None: each move waits for a step."""
 
     pace: Pace | None
 
@@ -108,19 +108,19 @@ class GameEndpoints:
 
     Args:
         registry: the games.
-        studies: from which games may branch off.
+        studies: the studies, from which games may branch off.
     """
 
     def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
         self.registry, self.agents, self.studies = registry, registry.agents, studies
 
     async def list(self, _: RequestContext) -> Json:
-        """The public summaries of the games that changed last, and the names of the damaged ones among them."""
+        """Returns the public summaries of the games that changed last, and the names of the damaged ones among them."""
         found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
         return {"games": found, "damaged": damaged}
 
     async def make(self, context: RequestContext) -> Response:
-        """Makes a game. The answer has cookies for people at this screen, and links for other people."""
+        """Makes a game. The response has cookies for the people at this browser, and links for other people."""
         body: NewGame = context.body
         seats = [Seat(one.name, one.spec) for one in with_distinct_names(body.seats)]
         for seat in seats:
@@ -134,7 +134,7 @@ class GameEndpoints:
         return give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
 
     async def _start(self, body: NewGame, client: str) -> Callable[[], Game]:
-        """Returns a function that makes the game at its start."""
+        """Returns a function that makes the game from which the session begins."""
         if body.position is not None:
             return lambda: Game.from_dict(body.position)
         if body.start is not None:
@@ -156,7 +156,7 @@ class GameEndpoints:
         return {}
 
     def view(self, context: RequestContext) -> Json:
-        """The view of a seat, or of everybody."""
+        """Returns the view of a seat, or of everybody."""
         body: ViewQuery = context.body
         if body.decision is None:
             return _view(context)
@@ -166,7 +166,7 @@ class GameEndpoints:
         return {"decision": body.decision, "decisions": session.decisions, **_board(session, body.seat, body.decision)}
 
     async def move(self, context: RequestContext) -> Json:
-        """Plays a move of a seat."""
+        """Plays one or more moves of a seat."""
         body: MoveBody = context.body
         if body.then:
             return await _change(context, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
@@ -184,7 +184,7 @@ class GameEndpoints:
         return await _change(context, take_back)
 
     async def hint(self, context: RequestContext) -> Any:
-        """An agent's opinion of the decision of a seat; the agent knows what this seat may know."""
+        """Returns an agent's opinion of the decision of a seat; the agent gets only what this seat may know."""
         body: Hint = context.body
         session = await context.run(lambda: context.item.session.clone())
         if body.version != session.version or session.over or session.player != body.seat:
@@ -194,7 +194,7 @@ class GameEndpoints:
         return opinion
 
     async def hand_over(self, context: RequestContext) -> Json:
-        """Gives a seat to an agent or, if the creator of the game asks, to a person, for whom the answer has a link."""
+        """Gives a seat to an agent or, if the creator of the game asks, to a person, for whom the response has a link."""
         body: HandOver = context.body
         if body.spec is not None:
             await self.agents.check(body.spec, context.client)
@@ -219,26 +219,26 @@ class GameEndpoints:
         return {}
 
     async def step(self, context: RequestContext) -> Json:
-        """Lets an agent make its move."""
+        """Lets a waiting agent make its move."""
         context.item.step()
         return {}
 
     async def retry(self, context: RequestContext) -> Json:
-        """Asks an agent that failed once more."""
+        """Asks again an agent that failed."""
         context.item.retry()
         return {}
 
     def record(self, context: RequestContext) -> Json:
-        """The whole game."""
+        """Returns the whole game as a record."""
         return {"record": context.item.session.record()}
 
     async def events(self, context: RequestContext) -> Response:
-        """A stream that sends the version whenever something has changed."""
+        """Returns a stream that sends the version whenever something has changed."""
         return Response(media_type=STREAM) if context.request.method == "HEAD" else _EventStream(context)
 
 
 class _EventStream(Response):
-    """The stream of a game; 503 if too many listen."""
+    """A response that streams the events of a game; its status is 503 if too many clients listen."""
 
     def __init__(self, context: RequestContext) -> None:
         super().__init__(media_type=STREAM)
@@ -257,7 +257,7 @@ class _EventStream(Response):
 
 
 async def _messages(game: RunningGame) -> AsyncIterator[str]:
-    """A message for each version; one of the kind "same" if something else has changed, such as the pace."""
+    """Yields a message for each version, and one of the type "same" if something else has changed, such as the pace."""
     last = -1
     while not game.closed:
         changed, version = game.changed, game.session.version
@@ -275,13 +275,13 @@ def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
 
 
 async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Json:
-    """Changes the game; returns the new view."""
+    """Changes the game, and returns the new view."""
     await context.item.change(act)
     return await context.run(lambda: _view(context))
 
 
 def _view(context: RequestContext) -> Json:
-    """The view of the seat of a request, and the seats of its client."""
+    """Returns the view for the seat of a request, with the seats that its client holds."""
     views, seat = context.item.views, context.seat
     if seat not in views:
         views[seat] = seat_view(context.item, seat)
@@ -289,7 +289,7 @@ def _view(context: RequestContext) -> Json:
 
 
 def seat_view(game: RunningGame, seat: int | None) -> Json:
-    """The view of a seat as JSON; depends on nothing that the seat may not know."""
+    """Returns the view of a seat as JSON; it depends on nothing that the seat may not know."""
     session = game.session
     lines = session.log(seat)
     first = max(0, len(lines) - LOGGED)

@@ -1,4 +1,4 @@
-"""Checks of every request: it must be for this server, and come from its own pages."""
+"""Checks that every request is for this server, and comes from its own pages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/?#\s]+))(?::\d*)?", re.ASCII
 
 
 class Guard:
-    """ASGI middleware that refuses requests for other hosts or from other sites, long ones, and bodies other than JSON.
+    """ASGI middleware that refuses requests for other hosts or from other sites, long bodies, and bodies that are not JSON.
 
     Args:
         app: the application.
-        hosts: the names of this server, without a port.
+        hosts: the names by which clients may call this server, without a port.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
@@ -49,7 +49,7 @@ class Guard:
         await (error_response(*refusal) if refusal else self.app)(scope, receive, send_with_headers)
 
     def _refusal(self, headers: Headers, method: str) -> tuple[int, str] | None:
-        """The status and the message of the refusal; None if the request is accepted."""
+        """Returns the status and the message of the refusal; None if the request is accepted."""
         hosts, safe = headers.getlist("host"), method in ("GET", "HEAD")
         host = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
         if host is None or (host[1] or host[2]) not in self.hosts:

@@ -1,4 +1,4 @@
-"""Runs analyses in processes beside the server, in turn for each client; a process ends when nobody waits for it."""
+"""Runs analyses in processes beside the server; clients take turns, and a process ends when nobody waits for it."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.limits import Limit
 from euphoria_agents.play.web.queueing import FairQueue, in_thread
 
-SLICE = 5.0  # seconds after which a job lets those of others go on
+SLICE = 5.0  # seconds after which a job pauses if other clients wait
 
 
 class Jobs:
-    """Runs one analysis at a time, in turn for each client.
+    """Runs one analysis at a time; the clients take turns.
 
     Args:
-        most: how many may run or wait.
+        most: how many analyses may run or wait.
     """
 
     def __init__(self, most: Limit) -> None:
         self._most = most
-        self._tasks: dict[Hashable, tuple[str, asyncio.Task[None]]] = {}  # with the client of each
+        self._tasks: dict[Hashable, tuple[str, asyncio.Task[None]]] = {}  # by key, the client and the task
         self._turns = FairQueue(Limit(1, 1))
-        self._since = 0.0  # when the one at work began
+        self._since = 0.0  # when the present turn began
 
     def running(self, key: Hashable) -> bool:
-        """Returns whether the job of a key runs or waits for its turn."""
+        """Returns whether the job with this key runs or waits for its turn."""
         return key in self._tasks and not self._tasks[key][1].done()
 
     def check_room(self, client: str) -> None:
         """Refuses another job if there are too many.
 
         Raises:
-            Refused: as many as are allowed run or wait (503).
+            Refused: as many jobs as are allowed run or wait already (503).
         """
         waiting = [whose for whose, task in self._tasks.values() if not task.done()]
         if len(waiting) >= self._most.in_all or waiting.count(client) >= self._most.per_client:
@@ -46,7 +46,7 @@ class Jobs:
             raise Refused(503, f"too many analyses are waiting already: at most {limits}")
 
     def begin(self, key: Hashable, client: str, work: Callable[[], Coroutine[Any, Any, bool]]) -> None:
-        """Starts a job; each time its turn comes, `work` continues it, and returns whether it is done."""
+        """Starts a job: in each of its turns `work` is called, which continues it and returns whether it is done."""
 
         async def in_turn() -> None:
             done = False
@@ -63,7 +63,7 @@ class Jobs:
         return time.monotonic() > self._since + SLICE and self._turns.wanted_by_others(self._tasks[key][0])
 
     def stop(self, key: Hashable) -> None:
-        """Cancels the job of a key, if there is one; its finished part stays."""
+        """Cancels the job with this key, if there is one; its finished part stays."""
         if key in self._tasks:
             self._tasks.pop(key)[1].cancel()
 
@@ -75,20 +75,20 @@ class Jobs:
 
 @contextlib.asynccontextmanager
 async def started(work: Callable[[Any], Any]) -> AsyncIterator[Worker]:
-    """Yields a new process, and ends it when the `with` statement ends."""
+    """Yields a new worker process, and ends it when the `with` statement ends."""
     worker = await in_thread(lambda: Worker(work))
     try:
         yield worker
     finally:
-        background.begin(worker.end)  # which waits for the end of the process
+        background.begin(worker.end)  # in a thread, since `end` waits for the process
 
 
 async def answer_of(worker: Worker, item: Any) -> Any:
     """Returns what a process answers for an item; ends the process if the caller is cancelled.
 
     Raises:
-        RuntimeError: it has died.
-        WorkerError: the work failed.
+        RuntimeError: the process has died.
+        WorkerError: the work raised an error.
     """
 
     def exchange() -> Any:

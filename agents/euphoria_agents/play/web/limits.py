@@ -10,7 +10,7 @@ MAX_BODY = 1_000_000  # bytes of a request
 
 
 class Limit(NamedTuple):
-    """How many of a kind there may be."""
+    """How many things of a kind there may be, in all and for one client."""
 
     in_all: int
     per_client: int
@@ -21,16 +21,16 @@ class Limits:
     """The limits of a server; times are in seconds."""
 
     kept: dict[str, Limit] = field(default_factory=lambda: {"game": Limit(5_000, 500), "study": Limit(5_000, 500)})
-    idle: float = DAY  # without a change; then a game may be deleted to make room
-    listeners: int = 64  # streams of one game; players of that game have as many more
+    idle: float = DAY  # a game that has not changed for so long may be deleted to make room
+    listeners: int = 64  # streams of one game; for clients who play in it, the limit is twice as high
     listeners_per_client: int = 64
     connections: Limit = Limit(1_000, 250)
     head_seconds: float = 20.0  # in which the head of a request must arrive
-    body_seconds: float = 30.0
-    agents: int = 16  # in memory
-    first_seconds: float = 300.0  # to make an agent of the user's own, and for its first answer
+    body_seconds: float = 30.0  # in which its body must arrive
+    agents: int = 16  # agents in memory
+    first_seconds: float = 300.0  # for making an agent of the user's own, and for its first answer
     seconds: float = 60.0  # for its further answers
     thinking: Limit = Limit(3, 2)  # agents that think at once
     working: Limit = Limit(16, 4)  # threads that read and draw games
-    processes: Limit = Limit(2, 1)  # that make pages
-    waiting: Limit = Limit(64, 8)  # analyses under way or waiting; per client also hints of one agent that wait
+    processes: Limit = Limit(2, 1)  # processes that make pages
+    waiting: Limit = Limit(64, 8)  # analyses that run or wait; per client also hints that wait for one agent

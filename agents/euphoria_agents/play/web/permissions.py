@@ -1,4 +1,4 @@
-"""Who may call an endpoint. Tokens in cookies prove who made a game or study (`HOST`), and who plays which seat.
+"""Defines who may call an endpoint. Tokens in cookies prove who made a game or study (`HOST`), and who plays which seat.
 
 Scripts cannot read these cookies, and browsers send them only to the endpoints of their game or study.
 """
@@ -27,7 +27,7 @@ class Permission(NamedTuple):
 
     Attributes:
         allows: returns whether a request meets it.
-        refusal: the message if not; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
+        refusal: the message if it does not; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
     """
 
     allows: Callable[[RequestContext], bool]
@@ -50,22 +50,22 @@ ENDED = Permission(
 
 
 def new_tokens(*seats: int) -> dict[int, str]:
-    """A token of 128 bits for each seat."""
+    """Returns a new token of 128 bits for each seat."""
     return {seat: secrets.token_urlsafe(16) for seat in seats}
 
 
 def token_matches(kept: bytes, token: str) -> bool:
-    """Whether a token has this hash."""
+    """Returns whether a token has the hash `kept`."""
     return hmac.compare_digest(kept, token_hash(token))
 
 
 def held_seats(hashes: Mapping[int, bytes], name: str, cookies: Mapping[str, str]) -> set[int]:
-    """The seats of a game or study, `HOST` included, whose tokens are among the cookies."""
+    """Returns the seats of a game or study, `HOST` included, whose tokens are among the cookies."""
     return {seat for seat, kept in hashes.items() if token_matches(kept, cookies.get(_cookie(name, seat), ""))}
 
 
 def give(answer: Response, kind: str, name: str, tokens: Mapping[int, str]) -> Response:
-    """Adds cookies with the tokens of seats to an answer, and returns it."""
+    """Adds cookies with the tokens of seats to a response, and returns it."""
     for seat, token in tokens.items():
         path = f"{PATHS[kind]}/{name}"
         answer.set_cookie(_cookie(name, seat), token, max_age=COOKIE_AGE, path=path, httponly=True, samesite="strict")

@@ -15,7 +15,7 @@ from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.limits import Limit
 
 T = TypeVar("T")
-STOP_EVERY = 0.1  # seconds
+STOP_EVERY = 0.1  # seconds between two calls of `stop`
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
@@ -24,15 +24,15 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
     try:
         return await asyncio.shield(result)
     except asyncio.CancelledError:
-        while not result.done():  # several times, since the work may not have begun yet what `stop` stops
+        while not result.done():  # `stop` is repeated, since the work may not have begun yet what it stops
             background.begin(stop)  # in a thread, since it may wait for the end of a process
-            await asyncio.wait([result], timeout=STOP_EVERY)  # the caller holds a slot, and perhaps a game, until the end
-        result.exception()  # marks it as seen
+            await asyncio.wait([result], timeout=STOP_EVERY)  # until then the caller must hold its slot, and perhaps a game
+        result.exception()  # so that asyncio does not report it as never retrieved
         raise
 
 
 async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """The result of some work for a request; the work is cancelled if the client disconnects.
+    """Returns the result of some work for a request; the work is cancelled if the client disconnects.
 
     Raises:
         Refused: the client has disconnected (499).
@@ -57,7 +57,7 @@ async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 class FairQueue:
-    """A limited number of slots. A client waits in line with the others for no more slots than it may hold.
+    """A limited number of slots. A client competes with others for no more slots than it may hold itself.
 
     Args:
         limit: the slots in all, and how many one client may hold.
@@ -66,11 +66,11 @@ class FairQueue:
     def __init__(self, limit: Limit) -> None:
         self._limit = limit
         self._slots = asyncio.Semaphore(limit.in_all)
-        self._shares: dict[str, asyncio.Semaphore] = {}  # of the clients in `_requests`
-        self._requests = Counter[str]()  # of each client: those that hold a slot or wait
+        self._shares: dict[str, asyncio.Semaphore] = {}  # by client, the slots that it may hold
+        self._requests = Counter[str]()  # by client, the requests that hold a slot or wait
 
     def wanted_by_others(self, client: str) -> bool:
-        """Whether another client holds a slot or waits."""
+        """Returns whether another client holds a slot or waits."""
         return bool(self._requests.keys() - {client})
 
     @property
@@ -80,10 +80,10 @@ class FairQueue:
 
     @asynccontextmanager
     async def slot(self, client: str, most: int | None = None) -> AsyncIterator[None]:
-        """Waits for a slot and holds it; `most`: how many requests of this client may wait for its share, None: any number.
+        """Waits for a slot and holds it; `most`: how many requests of this client may wait, None: any number.
 
         Raises:
-            Refused: as many wait already (503).
+            Refused: as many requests of this client wait already (503).
         """
         if most is not None and self._requests[client] >= self._limit.per_client + most:
             raise Refused(503, f"{most} requests of this kind from your address are waiting already")
@@ -93,19 +93,19 @@ class FairQueue:
             async with share, self._slots:
                 yield
         finally:
-            self._requests -= Counter([client])  # without clients that have no more requests
+            self._requests -= Counter([client])  # unlike -= 1, this removes a client at 0
             if client not in self._requests:
                 del self._shares[client]
 
 
 class SharedTasks(Generic[T]):
-    """Tasks by key, each run once, however many wait for it."""
+    """Tasks by key; each runs only once, however many callers wait for it."""
 
     def __init__(self) -> None:
         self._tasks: dict[Hashable, asyncio.Task[T]] = {}
 
     async def result(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of the task under way for this key, or of a new one."""
+        """Returns the result of the task under way for this key, or of a new task."""
         if key not in self._tasks:
             task = self._tasks[key] = asyncio.create_task(start())
             task.add_done_callback(lambda _: self._tasks.pop(key))

@@ -1,4 +1,4 @@
-"""The games of a server. Whatever reads or plays a game runs in threads, one at a time for each game."""
+"""The games of a server. All work that reads or changes a game runs in threads, one at a time for each game."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class RunningGame:
     """A game in memory.
 
     A session is never changed in place: a move is played on a copy, which replaces the session once it is saved. So people can
-    look on while an agent thinks, and a move that cannot be saved has not happened.
+    see the game while an agent thinks, and a move that cannot be saved has not happened.
 
     Attributes:
-        session: the game as it was saved last.
+        session: the session as it was saved last.
         pace: seconds between the moves of agents; None: each move waits for `step`.
-        trouble: why the game waits for help, a text for everybody; empty if it does not.
+        trouble: why the game waits for help, as a text for everybody; empty if it does not.
         failed: the seat whose agent failed; None if none did.
-        views: the views made of this session, by seat.
-        client: the address of the creator.
+        views: by seat, the views of this session that were already made.
+        client: the address of the client that made the game.
         lock: held while somebody reads or changes the game.
-        used: the time of the last request, by `Store.now`.
-        listeners: the addresses of the clients that listen.
+        used: the time of the last request, as `Store.now` gives it.
+        listeners: the addresses of the clients that listen to its events.
         changed: set when something changes; a new event then replaces it.
     """
 
@@ -60,7 +60,7 @@ class RunningGame:
 
     @property
     def prepares(self) -> str:
-        """The spec of the agent that must decide, if it must be made or compiled first; else empty."""
+        """The spec of the agent that must decide, if it has not answered before and may have to compile; otherwise empty."""
         spec = self.session.seats[self.session.player].spec if self.waits_for_agent else None
         return "" if spec is None or self._registry.agents.pool.answered(spec) else spec
 
@@ -72,7 +72,7 @@ class RunningGame:
         self.changed = asyncio.Event()
 
     async def change(self, act: Callable[[Session], Any], tokens: dict[int, str] | None = None) -> None:
-        """Changes the game by `act` and saves it, with new tokens of seats; if `act` or saving fails, nothing is changed."""
+        """Changes the game by `act` and saves it, with new tokens for seats; if `act` or saving fails, nothing is changed."""
 
         def attempt() -> None:
             changed = self.session.clone()
@@ -131,7 +131,7 @@ class RunningGame:
                 await self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # a move was taken back meanwhile, or the seat given away
                 continue
-            except Exception as error:  # the texts of other errors may reveal what is hidden
+            except Exception as error:  # everybody sees the text of two kinds of error; others may reveal secrets
                 if self.session.version == version:
                     LOG.warning("game %s waits for the agent %s of seat %d", self.name, spec, seat, exc_info=error)
                     public = str(error) if isinstance(error, PlayerFailed | CannotSave) else "the server made a mistake"
@@ -139,7 +139,7 @@ class RunningGame:
                     return
 
     async def _wait(self) -> None:
-        """Waits as long as the pace says, which may change meanwhile, or until a step."""
+        """Waits as long as the pace says, which may change meanwhile, or until `step` is called."""
         while not self._stepped:
             self._nudge.clear()
             try:
@@ -150,18 +150,18 @@ class RunningGame:
 
 
 class GameRegistry:
-    """All games of a server; `working`: the places for threads that read and draw games.
+    """All games of a server; `working`: the slots for threads that read and draw games.
 
     Args:
         store: saves the games.
-        agents: play in them.
+        agents: asks the agents that play in them.
         limits: the limits of the server.
     """
 
     def __init__(self, store: Store, agents: AgentService, limits: Limits) -> None:
         self.store, self.agents, self.limits = store, agents, limits
         self.working = FairQueue(limits.working)
-        self._running: dict[str, RunningGame] = {}  # the game used last is the last one
+        self._running: dict[str, RunningGame] = {}  # the most recently used one is the last
         self._loading = SharedTasks[RunningGame]()
 
     async def open(self, session: Session, pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
@@ -169,7 +169,7 @@ class GameRegistry:
 
         Raises:
             Refused: there are too many games.
-            CannotSave: nothing is changed.
+            CannotSave: the game cannot be saved; nothing is changed.
         """
         await self._make_room(client)
         name, tokens = secrets.token_hex(8), new_tokens(HOST, *session.people)
@@ -177,15 +177,15 @@ class GameRegistry:
         return name, tokens
 
     def save(self, name: str, session: Session, pace: float | None, tokens: dict[int, str]) -> None:
-        """Saves a game as it is now, with new tokens of seats; raises as `Store.save_game`."""
+        """Saves a game as it is now, with new tokens for seats; raises as `Store.save_game` does."""
         self.store.save_game(name, _row(session, pace), session.people, tokens)
 
     async def game(self, name: str, client: str = "") -> RunningGame:
         """Finds a game by its name for a client, and lets its agents play.
 
         Raises:
-            Refused: there is none (404).
-            Damaged: it cannot be read.
+            Refused: there is no such game (404).
+            Damaged: the saved game cannot be read.
         """
         found = self._running.get(name) or await self._loading.result(name, lambda: self._load(name, client))
         if not found.closed:
@@ -212,7 +212,7 @@ class GameRegistry:
         return game
 
     def _forget_idle(self) -> None:
-        """If too many games are in memory, removes from it those that nobody uses."""
+        """Removes games that nobody uses from memory, if it holds too many."""
         games = self._running.items()
         idle = [name for name, game in games if not (game.listeners or game.waits_for_agent or game.lock.locked())]
         for name in idle[: max(0, len(self._running) - MAX_RUNNING + 1)]:
@@ -231,7 +231,7 @@ class GameRegistry:
         self.agents.pool.close()
 
     def add_listener(self, game: RunningGame, client: str, most: int) -> bool:
-        """Adds a client to the listeners of a game, unless there are `most`; returns whether it was added."""
+        """Adds a client to the listeners of a game, unless there are already `most`; returns whether it was added."""
         elsewhere = sum(one.listeners.count(client) for one in self._running.values())
         if len(game.listeners) >= most or elsewhere >= self.limits.listeners_per_client:
             return False
@@ -239,7 +239,7 @@ class GameRegistry:
         return True
 
     async def _make_room(self, client: str) -> None:
-        """If there are too many games, in all or of this client, deletes the oldest that is over or idle.
+        """Deletes the oldest game that is over or idle, if there are too many games, in all or of this client.
 
         Raises:
             Refused: all of them are being played.
@@ -258,6 +258,6 @@ class GameRegistry:
 
 
 def _row(session: Session, pace: float | None) -> GameRow:
-    """A game as the store saves it."""
+    """Returns a game in the form in which the store saves it."""
     summary = {"headline": session.view(None).headline, "seats": session.seats, "practice": session.practice}
     return GameRow(session.version, session.over, summary, {"session": session.to_dict(), "pace": pace})

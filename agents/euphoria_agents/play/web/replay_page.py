@@ -1,6 +1,6 @@
-"""A recorded game as one page that opens anywhere: the board at every decision, the log, and an analysis if there is one.
+"""Makes a recorded game into one HTML file that opens anywhere: the board at every decision, the log, perhaps an analysis.
 
-A page for everybody or for one seat has no secret of other seats in any byte.
+A page for everybody or for one seat contains nothing that is secret from them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
-# Each needs those before it.
+# Each script imports only from those before it.
 SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "walking.js", "replay.js")
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
@@ -33,12 +33,12 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     """Returns the page as HTML.
 
     Args:
-        game: at its end.
-        names: of the players, by seat.
-        seen_by: a seat; `EVERYBODY`: what all at the table saw; `MOVERS`: each decision as its player saw it, so that the page
-            reveals all secrets.
-        entries: of an analysis of the game. `MOVERS` see all of it; a seat sees its own decisions without luck, which depends
-            on everybody's cards.
+        game: the game at its end.
+        names: the names of the players, by seat.
+        seen_by: a seat: what that seat saw; `EVERYBODY`: what everybody at the table saw; `MOVERS`: each decision as its player
+            saw it, so that the page reveals all secrets.
+        entries: the entries of an analysis. With `MOVERS` the page has all of them; for a seat only those of its own decisions,
+            without luck, which depends on everybody's cards.
 
     Raises:
         ValueError: there is no such seat, or an analysis would reveal to everybody what the players held.
@@ -69,7 +69,7 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
 
 
 def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
-    """The entries of an analysis that may be shown."""
+    """Returns the entries of an analysis that may be shown to `seen_by`."""
     if entries and seen_by == EVERYBODY:
         raise ValueError("an analysis tells what the players held: it can be seen by movers, or by a seat")
     if seen_by == MOVERS:
@@ -78,14 +78,14 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
 
 
 def _drawn(game: Replayed, ply: int, seat: int | None, names: Sequence[str]) -> str:
-    """The board and the players as a seat saw them at a decision, in many lines, few of which differ from one to the next."""
+    """Returns the board and the players as a seat saw them at a decision, in lines few of which change between decisions."""
     view = view_of(game.at(ply), seat)
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
     return f"{board_fragment(view, [last_space(game.history[:ply])], names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
-    """The different lines of all texts, and each text as the numbers of its lines."""
+    """Returns the distinct lines of all texts, and each text as the indices of its lines among them."""
     numbers: dict[str, int] = {}
     frames = [[numbers.setdefault(line, len(numbers)) for line in text.split("\n")] for text in texts]
     return list(numbers), frames
@@ -110,7 +110,7 @@ def _page(title: str, data: Json) -> str:
 
 
 def _script() -> str:
-    """The modules as one script, each wrapped in a function that returns its exports."""
+    """Returns all modules as one script; each is wrapped in a function that returns its exports."""
     return "\n".join(["const modules = {};", *(_wrapped(name) for name in SCRIPTS)])
 
 
@@ -123,7 +123,7 @@ def _wrapped(name: str) -> str:
 
 
 def _in_script(data: Json) -> str:
-    """JSON in which no text can end the script element."""
+    """Returns data as JSON in which no text can end the script element around it."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 

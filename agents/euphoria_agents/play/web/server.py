@@ -1,4 +1,4 @@
-"""The HTTP server: uvicorn with limits for each client, which does not wait for streams of events when it ends."""
+"""The HTTP server: uvicorn with limits for each client. When it stops, it does not wait for event streams to end."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Server(uvicorn.Server):
 
     Args:
         app: the application.
-        page: opened in the browser once the server is running; None: none is.
-        settings: of `uvicorn.Config`.
+        page: the address that is opened in the browser once the server is running; None: no page is opened.
+        settings: further arguments of `uvicorn.Config`.
     """
 
     def __init__(self, app: Starlette, page: str | None = None, **settings: Any) -> None:
@@ -80,7 +80,7 @@ class Server(uvicorn.Server):
             await asyncio.to_thread(webbrowser.open, self._page)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handles a signal: ends the streams of events, for which uvicorn would wait."""
+        """Handles a signal to stop: ends the event streams first, since uvicorn would wait for them."""
         asyncio.get_event_loop().call_soon_threadsafe(self._registry.close)
         super().handle_exit(sig, frame)
 
@@ -96,5 +96,5 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128)
     except (OSError, TypeError, UnicodeError) as error:
-        why = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # it names the address again
+        why = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # the rest repeats the address
         raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error

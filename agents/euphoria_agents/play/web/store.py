@@ -1,4 +1,4 @@
-"""The server's data in one SQLite file. Each change is one transaction, so a restart finds all complete changes."""
+"""Saves the server's data in one SQLite file. Each change is one transaction, so a restart finds all complete changes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import msgspec
 from euphoria_agents.play.study.game_analysis import SavedEntry
 from euphoria_agents.validation import checked, decoded
 
-APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as SQLite's `application_id`
-VERSION = 5  # of the tables
-HOST = -1  # stands for whoever made a game or study, beside the seats that play
-MAX_RUN_TIME = 2.0**40  # seconds that servers may have run
+APPLICATION = int.from_bytes(b"Euph", "big")  # SQLite's `application_id`, by which we recognise our files
+VERSION = 5  # the version of the tables
+HOST = -1  # the number, in place of a seat, of whoever made a game or study
+MAX_RUN_TIME = 2.0**40  # seconds; a larger time in a damaged file is ignored
 
 _TABLES = f"""
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT,
@@ -40,7 +40,7 @@ _OF_CLIENT = "(? IS NULL OR client = ?)"
 
 
 class CannotSave(OSError):
-    """The disk is full, or the file cannot be written; nothing is changed."""
+    """Something cannot be saved, since the disk is full or the file cannot be written; nothing is changed."""
 
 
 class Damaged(Exception):
@@ -51,14 +51,14 @@ class Damaged(Exception):
 
 
 class SavedSeat(msgspec.Struct):
-    """The seat of a game in the list."""
+    """A seat in the public entry of a game."""
 
     name: str
     spec: str | None
 
 
 class Summary(msgspec.Struct):
-    """The public entry of a game in the list."""
+    """The public entry of a game in the list of games."""
 
     headline: str
     seats: list[SavedSeat]
@@ -66,7 +66,7 @@ class Summary(msgspec.Struct):
 
 
 class GameRow(NamedTuple):
-    """The saved values of a game; `summary` (`Summary`) is public, `state` (`SavedGame`) is not."""
+    """What is saved of a game; `summary` (`Summary`) is public, `state` (`SavedGame`) is not."""
 
     version: int
     over: bool
@@ -75,20 +75,20 @@ class GameRow(NamedTuple):
 
 
 class SavedGame(msgspec.Struct):
-    """The state of a game."""
+    """The state of a game, which nobody may see."""
 
     session: Any
     pace: Annotated[float, msgspec.Meta(ge=0)] | None
 
 
 class Store:
-    """The file of a server. It has the secrets of all games, so only its owner can read it. One server at a time can use it.
+    """The file of a server. It has the secrets of all games, so only its owner can read it. Only one server at a time can use it.
 
     Args:
         path: the file, which is made if it does not exist; ":memory:" saves nothing.
 
     Raises:
-        ValueError: another server uses the file, another program made it, or it has another version.
+        ValueError: another server uses the file, another program made it, or it is of another version.
         OSError: the file cannot be made.
     """
 
@@ -96,8 +96,8 @@ class Store:
         if str(path) != ":memory:":
             _prepare(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
-        self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text spoils no others
-        self._one = threading.RLock()  # any thread may ask, one at a time
+        self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text then does not prevent reading others
+        self._lock = threading.RLock()  # any thread may use the file, but one at a time
         try:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
@@ -116,7 +116,7 @@ class Store:
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
 
     def now(self) -> float:
-        """The seconds that servers have run with this file; unlike the time of day, they never jump."""
+        """Returns the seconds that servers have run with this file; unlike the time of day, this never jumps."""
         return float(self._ran) + time.monotonic() - float(self._started)
 
     def close(self) -> None:
@@ -124,18 +124,18 @@ class Store:
         self._db.close()
 
     def add_game(self, name: str, client: str, game: GameRow, tokens: dict[int, str]) -> None:
-        """Saves a new game with the tokens of its seats; raises `CannotSave`, as all methods that write."""
+        """Saves a new game with the tokens of its seats; raises `CannotSave`, as all methods that write do."""
         row = (name, time.time(), game.version, game.over, _text(game.summary), _text(game.state), client, self.now())
         self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def save_game(self, name: str, game: GameRow, people: Iterable[int], tokens: dict[int, str]) -> None:
-        """Saves a game, unless it has been deleted or is newer in the file (`CannotSave`).
+        """Saves a game; raises `CannotSave` also if it has been deleted or its version in the file is newer.
 
         Args:
-            name: of the game.
-            game: as it is now.
-            people: the seats that keep their tokens; those of all other seats are revoked.
-            tokens: new ones, which replace those before.
+            name: the name of the game.
+            game: the game as it is now.
+            people: the seats that keep their tokens; the tokens of all other seats are revoked.
+            tokens: new tokens by seat, which replace the old ones.
         """
         columns = ("changed", "active", "version", "over", "summary", "state")
         row = (time.time(), self.now(), game.version, game.over, _text(game.summary), _text(game.state), name, game.version)
@@ -148,12 +148,12 @@ class Store:
             raise CannotSave("the game has been deleted, or changed by somebody else; look again")
 
     def game(self, name: str) -> tuple[dict[str, Any], str] | None:
-        """The state of a game (`SavedGame`), and its creator's address; None if no game has this name. Raises `Damaged`."""
+        """Returns the state of a game (`SavedGame`) and its creator's address; None if there is none. Raises `Damaged`."""
         rows = self._all("SELECT state, client FROM game WHERE id = ?", name)
         return (_read("game", rows[0][0], SavedGame), str(rows[0][1])) if rows else None
 
     def games(self, most: int) -> tuple[list[dict[str, Any]], list[str]]:
-        """The summaries of the games that changed last, and the names of those among them that are damaged."""
+        """Returns the summaries of the games that changed last, and the names of the damaged ones among them."""
         found, damaged = [], []
         rows = self._all("SELECT id, changed, over, summary FROM game ORDER BY changed DESC LIMIT ?", most)
         for name, changed, over, text in rows:
@@ -165,16 +165,16 @@ class Store:
         return found, damaged
 
     def idle(self, client: str | None, seconds: float) -> list[str]:
-        """The games of a client (None: of all) that are over, then those unchanged for `seconds` of `now`, each oldest first."""
+        """Returns the games of a client (None: of all) that are over, then those unchanged for `seconds`, each oldest first."""
         query = f"SELECT id FROM game WHERE (over OR active < ?) AND {_OF_CLIENT} ORDER BY over DESC, active, changed"
         return [name for (name,) in self._all(query, self.now() - seconds, client, client)]
 
     def count(self, kind: str, client: str | None = None) -> int:
-        """The number of rows in the table `kind`, "game" or "study", of a client (None: of all)."""
+        """Returns the number of games or studies (`kind`: "game" or "study") of a client (None: of all)."""
         return int(self._all(f"SELECT count(*) FROM {kind} WHERE {_OF_CLIENT}", client, client)[0][0])
 
     def exists(self, kind: str, name: str) -> bool:
-        """Whether there is a game or a study of this name, damaged or not."""
+        """Returns whether there is a game or a study with this name, damaged or not."""
         return bool(self._all(f"SELECT 1 FROM {kind} WHERE id = ?", name))
 
     def delete(self, kind: str, name: str) -> None:
@@ -183,7 +183,7 @@ class Store:
         self._write(*((f"DELETE FROM {place} = ?", [(name,)]) for place in places))
 
     def hashes(self, name: str) -> dict[int, bytes]:
-        """The hashed tokens of a game or a study, by seat."""
+        """Returns the hashed tokens of a game or a study, by seat."""
         rows = self._all("SELECT seat, hash FROM token WHERE game = ? AND typeof(hash) = 'blob'", name)
         return {seat: kept for seat, kept in rows if seat in range(HOST, 6)}
 
@@ -193,12 +193,12 @@ class Store:
         self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def study(self, name: str) -> tuple[list[str], str] | None:
-        """The names of the players and the record of a study; None if no study has this name. Raises `Damaged`."""
+        """Returns the names of the players and the record of a study; None if there is none. Raises `Damaged`."""
         rows = self._all("SELECT names, record FROM study WHERE id = ?", name)
         return (_read("study", rows[0][0], list[str]), str(rows[0][1])) if rows else None
 
     def study_of(self, names: list[str], record: str) -> str | None:
-        """The name of the study of this record with these names of players."""
+        """Returns the name of the study of this record with these names of players; None if there is none."""
         rows = self._all("SELECT id FROM study WHERE record = ? AND names = ?", record, _text(names))
         return str(rows[0][0]) if rows else None
 
@@ -208,7 +208,7 @@ class Store:
         self._write((change, [(study, spec, _text(header), _text(entries), study)]))
 
     def analysis(self, study: str, spec: str) -> tuple[Any, list[Any]]:
-        """The header of an analysis, None if there is none or it is damaged, and the entries that there are of it."""
+        """Returns the header of an analysis and its finished entries; None and no entries if there is none or it is damaged."""
         rows = self._all("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", study, spec)
         try:
             return (_read("analysis", rows[0][0], Any), _read("analysis", rows[0][1], list[SavedEntry])) if rows else (None, [])
@@ -221,7 +221,7 @@ class Store:
         If the first one changes no row, the others are left out. If any fails, all are undone (`CannotSave`).
         """
         (first, its_rows), *others = changes
-        with self._one:
+        with self._lock:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 changed = self._db.executemany(first, its_rows).rowcount
@@ -235,8 +235,8 @@ class Store:
         return changed
 
     def _all(self, query: str, *values: Any) -> list[Any]:
-        """The rows that a query finds."""
-        with self._one:
+        """Returns the rows that a query finds."""
+        with self._lock:
             return self._db.execute(query, values).fetchall()
 
 
@@ -244,7 +244,7 @@ def _prepare(path: Path) -> None:
     """Makes the file if it does not exist; makes it and SQLite's files beside it readable for the owner alone.
 
     Raises:
-        ValueError: there is no folder for it, or it is something else.
+        ValueError: there is no folder for it, or there is something else at its path.
     """
     beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
     if not path.parent.is_dir():
@@ -263,10 +263,10 @@ def _prepare(path: Path) -> None:
 
 
 def _check_ours(path: Path) -> None:
-    """Checks, without changing it, that a file is empty or was made by a server of this version, and can be written.
+    """Checks, without changing the file, that it can be written, and is empty or was made by a server of this version.
 
     Raises:
-        ValueError: it was not, or cannot.
+        ValueError: one of these does not hold.
     """
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
@@ -284,7 +284,7 @@ def _check_ours(path: Path) -> None:
 
 
 def token_hash(token: str) -> bytes:
-    """The hash of a token, which is stored instead of it."""
+    """Returns the hash of a token, which is stored in place of the token."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 

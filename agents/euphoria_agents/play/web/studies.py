@@ -1,7 +1,7 @@
-"""Studies over HTTP: a recorded game decision by decision, and an agent's opinion of each.
+"""The HTTP endpoints of studies: a recorded game decision by decision, and agents' opinions of the decisions.
 
-A record reveals all secrets of its game. So a study is found only by its name, which nobody can guess, and a game can be studied
-only when it has ended, or in practice.
+A record reveals all secrets of its game. So a study can be found only by its name, which nobody can guess, and a game can be
+studied only when it has ended, or if it is a practice game.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
 MAX_LOADED = 8  # studies in memory
-SAVED_EVERY = 2.0  # seconds
-JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # those that say most, the quickest first
+SAVED_EVERY = 2.0  # seconds between two saves of an analysis under way
+JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # agents offered first: they explain most; quickest first
 
 Ply = Annotated[int, Meta(ge=0, lt=10**6)]
 
 
 class NewStudy(Body):
-    """A study of a record, a position, or a game."""
+    """A request for a study of a record, a position, or a game."""
 
     record: str | None = None
     position: Any = None
@@ -59,20 +59,20 @@ class NewStudy(Body):
 
 
 class Start(Body):
-    """A decision of a study."""
+    """A decision of a study, from which a new game begins."""
 
     study: str
     ply: Ply
 
 
 class SpecBody(Body):
-    """The agent that judges."""
+    """The spec of the agent that judges."""
 
     spec: Spec
 
 
 class AnalysisQuery(Query):
-    """The entries of the analysis by an agent, from a number on."""
+    """Asks for the entries of an agent's analysis, from number `first` on."""
 
     spec: str = ""
     first: Ply = msgspec.field(default=0, name="from")
@@ -80,7 +80,7 @@ class AnalysisQuery(Query):
 
 @dataclass
 class StudyAnalysis:
-    """The finished part of an analysis; `trouble`: why it stopped early, else empty."""
+    """The finished part of an analysis; `trouble`: why it stopped early; empty if it did not."""
 
     header: Any = None
     entries: list[Any] = field(default_factory=list)
@@ -89,7 +89,7 @@ class StudyAnalysis:
 
 @dataclass
 class Study:
-    """A study in memory: the names of the seats, the record, and the game at its end. `lock` is held by whoever works at it."""
+    """A study in memory: its name, the players' names, the record, and the game at its end. Whoever uses it holds `lock`."""
 
     name: str
     names: list[str]
@@ -103,7 +103,7 @@ class Study:
         return Transcript(self.game, self.names)
 
     def at(self, ply: int) -> Game:
-        """The game before a decision or at its end; `Refused` if it has fewer decisions."""
+        """Returns the game before a decision or at its end; raises `Refused` if it has fewer decisions."""
         if ply > len(self.game.before):
             raise Refused(404, f"the game has {len(self.game.before)} decisions")
         return self.game.at(ply)
@@ -116,15 +116,15 @@ class StudyEndpoints:
         registry: the games; the studies share its store, agents and threads.
 
     Attributes:
-        jobs: the analyses under way or waiting, by study and spec.
-        processes: the places for processes that make pages.
+        jobs: the analyses that run or wait, by study and spec.
+        processes: the slots for processes that make pages.
     """
 
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
-        self._loaded: dict[str, Study] = {}  # the study used last is the last one
+        self._loaded: dict[str, Study] = {}  # the most recently used one is the last
         self._loading = SharedTasks[Study]()
-        self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # begun since the server started
+        self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those begun since the server started
         self.processes = FairQueue(registry.limits.processes)
         self.jobs = Jobs(registry.limits.waiting)
 
@@ -154,7 +154,7 @@ class StudyEndpoints:
             return await in_thread(load)
 
     def make(self, context: RequestContext) -> Response:
-        """Makes a study; if it exists already, it is found, and the client gets no right over it."""
+        """Makes a study; if there is the same one already, returns its name, but gives the client no right to delete it."""
         body: NewStudy = context.body
         names = []
         if context.item is not None:
@@ -165,11 +165,11 @@ class StudyEndpoints:
         return give(as_response({"id": name}, 201), "study", name, tokens)
 
     def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
-        """Saves the study of a valid record; returns its name and, unless it existed already, its creator's token.
+        """Saves a study of a valid record; returns its name and, unless it existed already, its creator's token.
 
         Raises:
-            Refused: there are too many studies.
-            CannotSave: nothing is changed.
+            Refused: there are too many studies (503).
+            CannotSave: the study cannot be saved; nothing is changed.
         """
         if found := self.store.study_of(names, record):
             return found, {}
@@ -191,7 +191,7 @@ class StudyEndpoints:
         return {}
 
     def overview(self, context: RequestContext) -> Json:
-        """The players, and every decision in notation and in words, as the player who decided saw it."""
+        """Returns the players, and every decision in notation and in words, as the player who decided saw it."""
         study: Study = context.item
         game, transcript = study.game, study.transcript
         return {
@@ -209,7 +209,7 @@ class StudyEndpoints:
         }
 
     def at(self, context: RequestContext) -> Json:
-        """The game before a decision or at its end, as a seat or everybody saw it, with the moves, and the one played."""
+        """Returns the game before a decision or at its end, as a seat or everybody saw it, with its moves and the one played."""
         study: Study = context.item
         ply, game = context.request.path_params["ply"], study.game
         now = study.at(ply)
@@ -226,7 +226,7 @@ class StudyEndpoints:
         }
 
     async def opinion(self, context: RequestContext) -> Any:
-        """An agent's opinion of one decision."""
+        """Returns an agent's opinion of one decision."""
 
         def session_there() -> Session:
             now = context.item.at(context.request.path_params["ply"])
@@ -236,11 +236,11 @@ class StudyEndpoints:
         return await self.agents.hint(session, session.player, context.body.spec, context.client)
 
     def position(self, context: RequestContext) -> Json:
-        """The complete position before a decision, or at the end."""
+        """Returns the complete position, secrets included, before a decision or at the end."""
         return {"position": context.item.at(context.request.path_params["ply"]).to_dict()}
 
     async def page(self, context: RequestContext) -> Response:
-        """The study as one page that opens anywhere, with an analysis if `spec` names one."""
+        """Returns the study as one HTML file that opens anywhere, with the analysis by `spec`, if that is given."""
         study, spec = context.item, context.body.spec
         entries = (await in_thread(lambda: self._analysis((study.name, spec)))).entries if spec else []
         most = self.registry.limits.waiting.per_client
@@ -261,7 +261,7 @@ class StudyEndpoints:
         return as_response(self._progress(key), 202)
 
     def analysis(self, context: RequestContext) -> Json:
-        """The finished part of an analysis from entry `from` on, with the move played and the better one in words."""
+        """Returns the finished part of an analysis from entry `from` on, with the moves played and the better ones in words."""
         progress = self._progress((context.name, context.body.spec), context.body.first)
         return {**progress, "better": context.item.transcript.better(progress["entries"])}
 
@@ -278,7 +278,7 @@ class StudyEndpoints:
         return {"running": self.jobs.running(key), "trouble": found.trouble, "entries": found.entries[first:]}
 
     async def _work(self, key: tuple[str, str], record: str, found: StudyAnalysis) -> bool:
-        """Adds the missing entries, made in a process; returns whether the analysis is complete or has failed."""
+        """Adds the missing entries, computed in a process; returns False if it pauses for other clients, True if it is done."""
 
         async def save() -> None:
             await in_thread(lambda: self.store.save_analysis(*key, found.header, found.entries))
@@ -286,7 +286,7 @@ class StudyEndpoints:
         try:
             async with started(_Analyst(record, key[1])) as worker:
                 header = await answer_of(worker, None)
-                if found.header != header:  # the agent has changed since
+                if found.header != header:  # the agent has changed since, so all is computed again
                     found.header, found.entries = header, []
                 saved = time.monotonic()
                 while (entry := await answer_of(worker, len(found.entries))) is not None:
@@ -307,7 +307,11 @@ class StudyEndpoints:
 
 
 def branch(study: Study, ply: int) -> Game:
-    """The game at a decision of a study: the same cards, but other chance from there. `Refused` if it has no such decision."""
+    """Returns the game before a decision of a study, with the same cards but other random outcomes from there on.
+
+    Raises:
+        Refused: the game has no such decision, or had ended there (422).
+    """
     if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
         raise Refused(422, "start.ply: the game has ended there")
     rows = game.states.copy()
@@ -316,27 +320,27 @@ def branch(study: Study, ply: int) -> Game:
 
 
 def player_names(game: Game) -> list[str]:
-    """The names of the players of a recorded game, which has none."""
+    """Returns names for the players of a recorded game; a record has none."""
     return [f"Player {k}" for k in range(game.rules.num_players)]
 
 
 def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
-    """Makes a page, in a process."""
+    """Returns the page of a study; runs in a process of its own."""
     record, names, entries = item
     return replay_page(Replayed.from_record(record), names, MOVERS, entries)
 
 
 class _Analyst:
-    """Analyses a game in a process, entry by entry."""
+    """Analyses a game entry by entry; runs in a process of its own."""
 
     def __init__(self, record: str, spec: str) -> None:
-        self._of = record, spec
+        self._arguments = record, spec
         self._analysis: Analysis | None = None
         self._entries: Iterator[Any] | None = None
 
     def __call__(self, first: int | None) -> Any:
-        """Returns the header of the analysis (`first` is None), or its next entry, beginning with `first`; None at the end."""
-        self._analysis = self._analysis or Analysis(*self._of)
+        """Returns the header if `first` is None, otherwise the next entry, from number `first` on, and None after the last."""
+        self._analysis = self._analysis or Analysis(*self._arguments)
         if first is None:
             return self._analysis.header
         self._entries = self._entries or self._analysis.entries(first)

@@ -1,1 +1,1 @@
-"""Shared by the searching agents: playouts, evaluation, network and tree, all compiled."""
+"""The compiled parts that the searching agents share: playouts, evaluation, network inference and the tree."""

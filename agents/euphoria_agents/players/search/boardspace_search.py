@@ -1,35 +1,34 @@
-"""Simulations in the style of Boardspace's bot: UCT with virtual visits, stored moves, and playouts that end early."""
+"""Simulations in the style of Boardspace's bot: UCT with virtual visits, moves stored when a node is made, and short playouts."""
 
 from __future__ import annotations
 
 import math
 
-from euphoria_agents.players.search.atomics import lock_row, unlock_row
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_agents.players.search.tree import (
     DEEPEST,
     EDGE_COUNT,
     add_edges,
-    add_to_path,
     allocate,
     back_up,
     child_of,
+    follow_edge,
     play_move,
 )
-from euphoria_agents.players.weights import weigh
+from euphoria_agents.players.weights import share_by_weight
 from euphoria_env.board import STARS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.move_set import is_legal, list_moves
 from euphoria_env.engine.state import OVER, stars_missing
 
-VIRTUAL_VISITS = 100.0  # of a new node, spread by the weights
-PLAYOUT_PER_PLAYER = 100  # decisions
+VIRTUAL_VISITS = 100.0  # in a new node, spread over its moves by weight
+PLAYOUT_PER_PLAYER = 100  # decisions, times the number of players, after which a playout ends
 
 
 @jit
 def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
-    """The stored move to follow: UCT in which virtual visits are worth as much as the real ones on average."""
+    """Returns the edge to follow, by UCT; a virtual visit is worth the mean of the node's real visits."""
     virtual = value = 0.0
     real = 0
     edge = int(tree.nodes[node]["first"])
@@ -56,27 +55,22 @@ def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
 
 @jit
 def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
-    """As Boardspace's bot descends: a stored move that is illegal in this deal ends it, with the score 0 for its mover."""
+    """Makes a simulation as Boardspace's bot does: a stored move that is illegal in this deal ends it, and its mover scores 0."""
     g = workspace.rows[0]
     node, depth, failed = 0, 0, -1
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
-        lock_row(tree.nodes, node)
         if tree.nodes[node]["first"] < 0:
-            unlock_row(tree.nodes, node)
             store_moves(tree, node, workspace, g)
             break
         edge = select_stored(tree, node, plan.exploration)
-        tree.edges[edge]["visits"] += 1
-        unlock_row(tree.nodes, node)
-        add_to_path(workspace, depth, edge, node)
+        move = follow_edge(tree, workspace, depth, edge)
         depth += 1
-        move = int(tree.edges[edge]["move"])
         if not is_legal(g["legal"], move):
             failed = int(g["player"])
             break
         play_move(workspace, move)
         if g["status"] < OVER:
-            node = child_of(tree, node, edge, g)
+            node = child_of(tree, edge, g)
     n = int(g["num_players"])
     if failed < 0:
         play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
@@ -93,19 +87,12 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
 
 @jit
 def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
-    """Gives a node the legal moves, with the virtual visits spread by their weights."""
+    """Stores the legal moves of this deal in a node, with the virtual visits spread by their weights."""
     n = list_moves(g["legal"], workspace.moves)
     edge = allocate(tree, EDGE_COUNT, n, len(tree.edges))
     if edge < 0:
         return
-    weigh(g, workspace.moves, n, workspace.weights)
-    total = 0.0
+    share_by_weight(g, workspace.moves, n, workspace.weights)
     for k in range(n):
-        total += max(0.0, workspace.weights[k])
-    for k in range(n):
-        share = max(0.0, workspace.weights[k]) / total if total else 1.0 / n
-        workspace.weights[k] = VIRTUAL_VISITS * share
-    lock_row(tree.nodes, node)
-    if tree.nodes[node]["first"] < 0:  # otherwise another thread was quicker
-        add_edges(tree, node, workspace, n, edge)
-    unlock_row(tree.nodes, node)
+        workspace.weights[k] *= VIRTUAL_VISITS
+    add_edges(tree, node, workspace, n, edge)

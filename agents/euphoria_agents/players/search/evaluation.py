@@ -1,7 +1,7 @@
-"""Our hand-made evaluation: what each player has, in readable features, and from them everybody's chance to win.
+"""Our hand-made evaluation: it describes each player by readable features, and computes everybody's win probability from these.
 
-A player's standing is the weighted sum of their features; the chances are the softmax of the standings, so that only differences
-count. Hidden information about the others is read from the row, which is one deal of many. The weights are those of a
+A player's standing is the weighted sum of their features; the win probabilities are the softmax of the standings, so that only
+differences count. What the others hide is read from the row, which is one determinized deal of many. The weights are those of a
 conditional logit fitted to self-play (docs/agents.md).
 """
 
@@ -78,12 +78,12 @@ NUM_FEATURES = len(FEATURES)
     F_COMMODITY_BONUS, F_TUNNEL_BONUS, F_DILEMMA, F_DILEMMA_OPEN, F_PENALTIES, F_READY, F_READY_LATER, F_TO_MOVE,
 ) = range(NUM_FEATURES)  # fmt: skip
 WEIGHTS = np.array([weight for _, weight, _ in FEATURES])
-FIRST_OF = np.array([F_COMMODITIES] * BLISS + [F_FIRST_BLISS] + [F_RESOURCES] * 3)  # by good: what its first unit counts for
+FIRST_OF = np.array([F_COMMODITIES] * BLISS + [F_FIRST_BLISS] + [F_RESOURCES] * 3)  # by good, the feature of its first unit
 
 
 @jit
 def star_spaces(g, p):  # type: ignore[no-untyped-def]
-    """The spaces where one worker more, if it may be placed there, brings a player a star, as a set."""
+    """Returns a bit set of the spaces where one more worker, if it may be placed there, brings the player a star."""
     spaces = 0
     n = int(g["num_players"])
     free = np.int64(0)
@@ -157,7 +157,7 @@ def describe_player(g, p, out):  # type: ignore[no-untyped-def]
 
 @jit
 def describe_sites(g, p, out):  # type: ignore[no-untyped-def]
-    """Writes what a player has begun to build."""
+    """Writes the features of the construction sites where a player has a worker."""
     for k in range(NUM_MARKETS):
         if g["built"][k]:
             continue
@@ -172,7 +172,7 @@ def describe_sites(g, p, out):  # type: ignore[no-untyped-def]
 
 @jit
 def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
-    """Writes how near the stars of a player's recruits are, and the bonuses they have."""
+    """Writes the features of a player's recruits: how near their stars are, and their bonuses."""
     for k in range(int(g["num_recruits"][p])):
         card = int(g["recruits"][p, k])
         gone = g["allegiance"][FACTION_OF[card]] / ALLEGIANCE_END
@@ -189,9 +189,9 @@ def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
 
 @jit
 def seat_chances(g, table, features, chances):  # type: ignore[no-untyped-def]
-    """Writes each player's chance to win into a float64 array; 1 / n each for a game that was cut off.
+    """Writes each player's win probability into `chances`, float64; 1 / n each for a game that was cut off.
 
-    `table` are the weights of the features, and `features` is workspace for as many.
+    `table` has the weights of the features; `features` is workspace of the same length.
     """
     n = int(g["num_players"])
     if g["status"] >= OVER:

@@ -1,30 +1,28 @@
-"""The evaluators of a search: they give the probabilities of a node's moves (priors) and the chances of all seats at a leaf."""
+"""The evaluators of a search compute the priors of a node's moves, and the win probabilities of all seats at a leaf."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from euphoria_agents.players.search import inference
-from euphoria_agents.players.search.atomics import lock_row, unlock_row
 from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out, random_unit
 from euphoria_agents.players.search.tree import SEEN_COUNT, allocate, play_move
-from euphoria_agents.players.weights import weigh
+from euphoria_agents.players.weights import share_by_weight
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import OVER
 
-# The sources of the probabilities of a new node's moves (priors) and of its value.
+# The possible sources of a new node's priors and of its value.
 EVALUATORS = ("weights", "greedy", "ppo", "rollouts")
 BY_WEIGHTS, BY_GREEDY, BY_NETWORK, BY_ROLLOUTS = range(len(EVALUATORS))
 PUCT, BOARDSPACE = range(2)
 
-
-FLATTENED = 0.3  # the power that a network's probabilities are taken to, which after long training leave too little to be tried
-EVEN = 0.25  # share of the prior that is spread evenly over the moves, the rest goes by the weights
-LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
+FLATTENED = 0.3  # exponent of a network's probabilities, which after long training are too peaked to make the search explore
+EVEN = 0.25  # share of the prior that is spread evenly over the moves; the rest is in proportion to the weights
+LONGEST_PLAYOUT = 2000  # decisions; then the position is judged before the end of the game
 
 
 class SearchPlan(NamedTuple):
@@ -32,9 +30,9 @@ class SearchPlan(NamedTuple):
 
     Attributes:
         style: PUCT or BOARDSPACE.
-        priors, values: two of EVALUATORS, by number; PUCT only.
-        exploration: the constant of the formula.
-        reward: what the values of the network count, a `Reward` by number.
+        priors, values: the indices of two of EVALUATORS; only for PUCT.
+        exploration: the exploration constant of PUCT or UCT.
+        reward: the number of the `Reward` on which the network's value was trained.
     """
 
     style: int
@@ -46,53 +44,41 @@ class SearchPlan(NamedTuple):
 
 @jit
 def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
-    """Writes to `weights` how probable each of n legal moves is thought to be."""
+    """Writes the priors of n legal moves to `workspace.weights`."""
     if plan.priors == BY_NETWORK:
         inference.evaluate(net, g, int(g["player"]))
         inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
         return
-    if plan.priors != BY_WEIGHTS and plan.priors != BY_GREEDY:
-        raise ValueError("no such evaluator")
-    weigh(g, workspace.moves, n, workspace.weights)
-    total = 0.0
+    share_by_weight(g, workspace.moves, n, workspace.weights)
     for k in range(n):
-        workspace.weights[k] = max(0.0, workspace.weights[k])
-        total += workspace.weights[k]
-    for k in range(n):
-        by_weight = workspace.weights[k] / total if total else 1.0 / n
-        workspace.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
+        workspace.weights[k] = (1.0 - EVEN) * workspace.weights[k] + EVEN / n
 
 
 @jit
-def keep_seen(tree, g, net):  # type: ignore[no-untyped-def]
-    """Keeps what the mover sees, so that `give_priors` can ask the network later; returns where, -1 if there is no room."""
+def postpone_priors(tree, node, g, net, plan):  # type: ignore[no-untyped-def]
+    """Stores what the mover sees at a new node, so that `give_priors` can compute its priors later; returns whether it did.
+
+    It does not for the root, which needs its priors at once, for a node whose value comes from the same layers, or if the memory
+    is full.
+    """
+    if node == 0 or plan.priors != BY_NETWORK or (plan.values == BY_NETWORK and not inference.has_win_probs(net)):
+        return False
     inference.encode(net, g, int(g["player"]))
     more, less = int(net.known[0]), int(net.known[1])
     first = allocate(tree, SEEN_COUNT, more + less, len(tree.seen))
-    if first >= 0:
-        tree.seen[first : first + more] = net.places[:more]
-        tree.seen[first + more : first + more + less] = net.places[len(net.places) - less :]
-    return first
-
-
-@jit
-def postpone_priors(new, seen, known):  # type: ignore[no-untyped-def]
-    """Lets a new node wait for its priors; `known`, as of the network, says how much was kept from `seen` on."""
-    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, seen, known[0], seen + known[0] + known[1]
-
-
-@jit
-def postpones(plan, net, node):  # type: ignore[no-untyped-def]
-    """Whether the priors of a new node may wait: not at the root, and not where its value needs the same layers at once."""
-    return node > 0 and plan.priors == BY_NETWORK and (plan.values != BY_NETWORK or inference.has_win_probs(net))
+    if first < 0:
+        return False
+    middle, last = first + more, first + more + less
+    tree.seen[first:middle] = net.places[:more]
+    tree.seen[middle:last] = net.places[len(net.places) - less :]
+    new = tree.nodes[node]
+    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, first, more, last
+    return True
 
 
 @jit
 def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
-    """Asks the network for the priors of all edges of a locked node, from what was kept; the node is free meanwhile.
-
-    Other threads that come there do the same, with the same result, before they add edges.
-    """
+    """Computes the priors of all edges of a node from what `postpone_priors` stored."""
     n = 0
     edge = int(tree.nodes[node]["first"])
     while edge >= 0:
@@ -101,10 +87,8 @@ def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
         edge = int(tree.edges[edge]["next"])
         n += 1
     places, more = tree.seen[tree.nodes[node]["first_seen"] : tree.nodes[node]["last_seen"]], int(tree.nodes[node]["more_seen"])
-    unlock_row(tree.nodes, node)
     inference.forward(net, tree.nodes[node]["decision"] % MAX_PLAYERS, places, more, len(places) - more)
     inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
-    lock_row(tree.nodes, node)
     for k in range(n):
         tree.edges[workspace.found[k]]["prior"] = workspace.weights[k]
     tree.nodes[node]["waits"] = 0
@@ -112,7 +96,7 @@ def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
 
 @jit
 def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
-    """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
+    """Writes each player's win probability to `workspace.values`; `observed`: the mover's observation is already encoded."""
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
             if inference.has_win_probs(net):
@@ -120,22 +104,17 @@ def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped
             else:
                 ask_network(g, workspace.values, net, plan.reward, observed)
             return
-        if plan.values == BY_WEIGHTS:
-            last_turn = ALL_TURNS
-        elif plan.values == BY_GREEDY:
-            last_turn = int(g["turn"])
-        elif plan.values == BY_ROLLOUTS:
-            last_turn = -1
+        if plan.values == BY_ROLLOUTS:
             roll_out(g, workspace, net)
         else:
-            raise ValueError("no such evaluator")
-        play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
+            last_turn = int(g["turn"]) if plan.values == BY_GREEDY else ALL_TURNS
+            play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
     seat_chances(g, WEIGHTS, workspace.features, workspace.values)
 
 
 @jit
 def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
-    """Plays to the end of the game by the network's policy, with the chance of the row."""
+    """Plays to the end of the game by the network's policy; random numbers come from the generator in the row."""
     for _ in range(LONGEST_PLAYOUT):
         if g["status"] >= OVER:
             return
@@ -153,7 +132,7 @@ def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
 
 @jit
 def ask_win_probs(g, values, net, observed):  # type: ignore[no-untyped-def]
-    """Asks for everybody's chances with what the mover sees."""
+    """Writes everybody's win probability, as the network predicts it from the mover's observation."""
     if not observed:
         inference.encode(net, g, int(g["player"]))
     inference.win_probs(net, g, int(g["player"]), values)
@@ -161,7 +140,10 @@ def ask_win_probs(g, values, net, observed):  # type: ignore[no-untyped-def]
 
 @jit
 def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-def]
-    """Asks the network for everybody's chances; of two players only the mover, since what one wins the other loses."""
+    """Writes everybody's win probability from the network's values, each from that player's observation.
+
+    With two players the network is asked only for the mover, since the other's probability is the rest.
+    """
     n, mover = int(g["num_players"]), int(g["player"])
     if not observed:
         inference.evaluate(net, g, mover)

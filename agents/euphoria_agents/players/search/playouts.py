@@ -1,4 +1,4 @@
-"""Playouts: a row is played on by the roulette of `euphoria_agents.players.weights`."""
+"""Playouts: games that are played on by the weights of `euphoria_agents.players.weights`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ ALL_TURNS = 2**31 - 1
 
 @jit
 def random_unit(rng):  # type: ignore[no-untyped-def]
-    """A random number from [0, 1)."""
+    """Returns a random number from [0, 1)."""
     return random_bits(rng) / 4294967296.0
 
 
 @jit
 def play_out(g, tape, moves, weights, last_turn, decisions):  # type: ignore[no-untyped-def]
-    """Plays until the turn or the game is over, or this many decisions are played; returns the number played.
+    """Plays until turn `last_turn` or the game is over, or `decisions` are made; returns how many were made.
 
-    `moves` (int64) and `weights` (float64) are workspace for NUM_ACTIONS. The chance is that of the row.
+    `moves` (int64) and `weights` (float64) are workspace for NUM_ACTIONS. Random numbers come from the generator in the row.
     """
     for played in range(decisions):
         if g["status"] >= OVER or g["turn"] > last_turn:

@@ -1,4 +1,4 @@
-"""The base of the agents that search a tree: a budget, and the memory for tree and simulations."""
+"""The base class of the agents that search a tree, with their budget and the memory for tree and simulations."""
 
 from __future__ import annotations
 
@@ -6,70 +6,53 @@ import copy
 import math
 import re
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
-from euphoria_agents.machine import usable_cores
 from euphoria_agents.players.search.evaluators import SearchPlan
-from euphoria_agents.players.search.inference import SearchNetwork, no_network, with_own_workspace
+from euphoria_agents.players.search.inference import SearchNetwork, no_network
 from euphoria_agents.players.search.tree import BEGUN, empty_tree, empty_workspace, most_visited, root_edges
-from euphoria_agents.players.search.tree_search import search, search_together
+from euphoria_agents.players.search.tree_search import search
 
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-AT_A_TIME = 0.02  # seconds in compiled code, which cannot look at the clock or be interrupted
-MOST = 2**40  # simulations
+AT_A_TIME = 0.02  # seconds of a call of compiled code, which cannot look at the clock or be interrupted
+MOST = 2**40  # the most simulations of a budget
 
 
 class Budget(NamedTuple):
-    """The budget of a decision: a number of simulations, or of seconds, and of threads that share them in one tree."""
+    """The budget of a decision: a number of simulations, or of seconds."""
 
     simulations: int
     seconds: float
-    threads: int = 1
 
     def __str__(self) -> str:
-        amount = str(self.simulations) if math.isinf(self.seconds) else f"{self.seconds:g}s"
-        return amount if self.threads == 1 else f"{amount}*{self.threads}"
+        return str(self.simulations) if math.isinf(self.seconds) else f"{self.seconds:g}s"
 
 
 def read_budget(text: str) -> Budget:
-    """A budget from a text such as "200" (simulations), "0.5s" (seconds) or "0.5s*2" (with two threads).
+    """Reads a budget from a text such as "200" (simulations) or "0.5s" (seconds).
 
     Raises:
-        ValueError: it is neither, or not positive; or it asks for more threads than there are cores.
+        ValueError: the text is neither, or the number is out of range.
     """
-    amount, star, number = text.partition("*")
-    threads = _read_threads(text, number) if star else 1
-    if re.fullmatch(r"[0-9]+", amount) and 0 < int(amount) <= MOST:
-        return Budget(int(amount), math.inf, threads)
-    if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)s", amount) and 0 < float(amount[:-1]) < 1e6:
-        return Budget(MOST, float(amount[:-1]), threads)
-    raise ValueError(f"a budget is a number of simulations such as 200 or a time such as 0.5s, not {amount!r}")
-
-
-def _read_threads(budget: str, number: str) -> int:
-    """The threads of a budget, from the text after the star."""
-    cores = usable_cores()
-    if re.fullmatch(r"[0-9]{1,6}", number) and 0 < int(number) <= cores:
-        return int(number)
-    raise ValueError(f"{budget}: a search has from 1 to {cores} threads, as many as there are cores, not {number!r}")
+    if re.fullmatch(r"[0-9]+", text) and 0 < int(text) <= MOST:
+        return Budget(int(text), math.inf)
+    if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)s", text) and 0 < float(text[:-1]) < 1e6:
+        return Budget(MOST, float(text[:-1]))
+    raise ValueError(f"a budget is a number of simulations such as 200 or a time such as 0.5s, not {text!r}")
 
 
 class Searcher(Agent):
     """Plays the move that its search followed most often; a single legal move is played at once.
 
     Args:
-        plan: how to search.
-        budget: how much.
-        net: the network, where the plan asks for one.
+        plan: the settings of the search.
+        budget: the budget of a decision.
+        net: the network, if the plan uses one.
     """
 
     needs_game = True
@@ -78,11 +61,8 @@ class Searcher(Agent):
         self.budget = budget
         self._plan = plan
         self._net = no_network() if net is None else net
-        self._tree, self._workspace = empty_tree(shared=budget.threads > 1), empty_workspace()
-        others = 0 if numba.config.DISABLE_JIT else budget.threads - 1  # plain Python locks nothing
-        self._others = [(empty_workspace(), with_own_workspace(self._net)) for _ in range(others)]
-        self._workspaces = [self._workspace, *(workspace for workspace, _ in self._others)]
-        self._pace = 0.0  # simulations a second, as of late
+        self._tree, self._workspace = empty_tree(), empty_workspace()
+        self._pace = 0.0  # simulations per second, in the latest call
         self._stopped = False
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -101,15 +81,15 @@ class Searcher(Agent):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says what the search found, of a single legal move too; see `Agent.explain`.
+        """Returns what a search finds, even if only one move is legal; see `Agent.explain`.
 
-        The first simulation judges the position itself and follows no move, so that the visits are one less than the simulations.
-        The value of a move is the mean of what its mover got, or None if it was never followed; the chances of the seats are the
-        mean of all simulations.
+        The first simulation judges the position itself and follows no move, so there is one visit fewer than simulations.
+        The value of a move is the mean of its mover's results, or None if no simulation followed it; the win probabilities of the
+        seats are the means over all simulations.
         """
         game = _open(game)
         self._search_from(game, copy.deepcopy(rng))
-        edges, seats = root_edges(self._tree), np.sum([one.seats for one in self._workspaces], 0)[: game.rules.num_players]
+        edges, seats = root_edges(self._tree), self._workspace.seats[: game.rules.num_players]
         visits = edges["visits"]
         values = self._chances_of_moves(edges["value"] / np.maximum(visits, 1), len(seats))
         return explanation(
@@ -125,58 +105,40 @@ class Searcher(Agent):
         self._stopped = True
 
     def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
-        """The mover's chances to win, from the mean of what it got from each move; here they are that already."""
+        """Converts the mover's mean result after each move to a win probability; here it already is one."""
         return results
 
     def _chances_of_seats(self, results: np.ndarray) -> np.ndarray:
-        """The chances of the seats, from the mean of what each got; here they only have to add up to 1."""
+        """Converts each seat's mean result to a win probability; here they only have to be made to add up to 1."""
         return shares(results)
 
     def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
-        """Searches a position: with the whole budget, or until the simulations left of it cannot change the move."""
-        for workspace in self._workspaces:
-            workspace.rows[1] = game.states[0]
-            workspace.seats[:] = 0.0
+        """Searches a position with the whole budget or, with `until_decided`, until the rest of it cannot change the move."""
+        self._workspace.rows[1] = game.states[0]
+        self._workspace.seats[:] = 0.0
         self._search(int(rng.integers(2**62)), until_decided)
 
     def _search(self, seed: int, until_decided: bool = False) -> None:
-        """Makes at least one simulation; the size of the portions does not change the tree. See `_search_from`."""
-        begun, last = self._tree.used[BEGUN:], self.budget.simulations
-        run = partial(search_together if self.budget.threads > 1 else search, self._tree)
-        begun[0], self._stopped = 0, False
-        if not self._others:
-            self._spend(run, seed, until_decided)
-            return
-        run(self._workspace, self._net, self._plan, seed, until_decided, 1, last)  # alone, since it makes the root
-        with ThreadPoolExecutor(len(self._others)) as pool:
-            try:
-                helping = [pool.submit(run, *own, self._plan, seed, until_decided, last, last) for own in self._others]
-                self._spend(run, seed, until_decided)
-            finally:
-                begun[0] = last  # the others end with the simulation that they are making
-        for helper in helping:
-            helper.result()
-
-    def _spend(self, run: Callable[..., int], seed: int, until_decided: bool) -> None:
-        """Searches in this thread until the budget of all is spent."""
+        """Makes at least one simulation; the tree does not depend on how they are divided into calls. See `_search_from`."""
         start = before = time.perf_counter()
         begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
+        begun[0], self._stopped = 0, False
         while begun[0] == 0 or (begun[0] < last and left > 0 and not self._stopped):
             most = min(last - int(begun[0]), max(1, int(self._pace * min(AT_A_TIME, left))))
-            made = run(self._workspace, self._net, self._plan, seed, until_decided, most, last)
+            made = search(self._tree, self._workspace, self._net, self._plan, seed, until_decided, most, last)
             now = time.perf_counter()
             self._pace = made / (now - before)
             before, left = now, self.budget.seconds - (now - start)
 
 
 def _open(game: Game | None) -> Game:
-    """The game, once it is one that can be searched."""
+    """Returns the game; raises a `ValueError` if there is none, or if it has ended."""
     if game is None or not len(game.legal_actions()):
         raise ValueError("a searching agent needs a game that has not ended")
     return game
 
 
 def shares(chances: np.ndarray) -> np.ndarray:
-    """Chances that were found one by one, made to add up to 1; equal ones if all are 0."""
+    """Returns probabilities scaled so that they add up to 1; equal ones if all are 0."""
     total = chances.sum()
     return chances / total if total > 0 else np.full(len(chances), 1 / len(chances))

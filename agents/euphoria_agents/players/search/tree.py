@@ -1,7 +1,4 @@
-"""The tree of a search: nodes and moves (edges), and the arrays that a search works in.
-
-Several threads may search one tree. Each locks the node whose moves it reads or changes, one node at a time.
-"""
+"""The tree of a search: nodes and moves (edges), and the arrays that a search works in."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
 from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
@@ -22,27 +18,25 @@ from euphoria_env.engine.move_set import WORD_BITS
 from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.engine.tape import empty_tape
 
-# When nodes or edges are used up the tree grows no further; memory is taken only as far as it is used.
+# When the nodes or the edges are used up, the tree stops growing; the operating system provides only the memory that is used.
 NODES, EDGES, SEEN = 2**19, 2**22, 2**25
 DEEPEST = 200  # decisions from the root
 NODE = np.dtype(
     [
-        ("decision", np.int32),
+        ("decision", np.int32),  # what `decision` returns for it
         ("first", np.int32),  # edge with the lowest move, or -1
-        ("sibling", np.int32),
-        ("waits", np.int32),  # whether its priors are still to be found, from what lies in `Tree.seen`
-        ("first_seen", np.int32),
-        ("more_seen", np.int32),
-        ("last_seen", np.int32),
+        ("sibling", np.int32),  # another node to which the same move led, or -1
+        ("waits", np.int32),  # whether its priors must still be computed, from entries of `Tree.seen`
+        ("first_seen", np.int32),  # the first of these entries
+        ("more_seen", np.int32),  # how many of them are rows to be added
+        ("last_seen", np.int32),  # the end of these entries
     ],
     align=True,
 )
-# Of a tree for several threads; the lock comes first, or numba would take it for a kind of NODE.
-SHARED_NODE = np.dtype([("lock", np.int64), *((name, NODE[name]) for name in NODE.names or ())], align=True)
 EDGE = np.dtype(
     [
         ("prior", np.float64),  # probability; for boardspace virtual visits
-        ("value", np.float64),  # sum of what the mover got
+        ("value", np.float64),  # sum of the mover's results
         ("availability", np.int32),  # simulations in which the move was legal
         ("visits", np.int32),
         ("next", np.int32),  # edge of the same node with the next move, or -1
@@ -56,10 +50,10 @@ EDGE = np.dtype(
 class Tree(NamedTuple):
     """Nodes and moves (edges); node 0 is the root.
 
-    A network is asked for the priors of a node when a second simulation comes there, which happens to half of them. Until then
-    `seen`, int32, keeps the rows in which the observation of the first one differs from the root (`inference.encode`).
+    The network computes the priors of a node only when a second simulation reaches the node, which half of the nodes never see.
+    Until then `seen`, int32, keeps the rows in which its observation differs from that of the root (`inference.encode`).
 
-    `used`, int64 (4,), says how many nodes, edges and entries of `seen` there are, and simulations begun.
+    `used`, int64 (4,), counts the nodes, edges and entries of `seen` in use, and the simulations begun.
     """
 
     nodes: np.ndarray
@@ -71,8 +65,8 @@ class Tree(NamedTuple):
 class Workspace(NamedTuple):
     """The arrays that a search works in.
 
-    `rows`: where simulations are played, and the root; `path`: of each move of a simulation the edge, its node and the mover;
-    `seats`: what each seat got from all simulations together.
+    `rows`: the game of the simulation, and the root; `found`: edges of the present node; `path`: the edge and the mover of each
+    move of the simulation; `values`: its result for each seat; `seats`: the sum of these results over all simulations.
     """
 
     rows: np.ndarray
@@ -87,21 +81,20 @@ class Workspace(NamedTuple):
     seats: np.ndarray
 
 
-def empty_tree(shared: bool = False) -> Tree:
-    """An empty tree with memory to grow, for several threads if it is shared."""
-    nodes = np.empty(NODES, SHARED_NODE if shared else NODE)
-    return Tree(nodes, np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
+def empty_tree() -> Tree:
+    """Returns an empty tree with memory to grow."""
+    return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
 
 
 def empty_workspace() -> Workspace:
-    """The arrays that a search works in."""
+    """Returns new arrays for a search to work in."""
     return Workspace(
         np.zeros(2, GAME_DTYPE),
         empty_tape(),
         np.empty(NUM_ACTIONS, np.int64),
         np.empty(NUM_ACTIONS),
         np.empty(NUM_ACTIONS, np.int64),
-        np.empty((DEEPEST, 3), np.int64),
+        np.empty((DEEPEST, 2), np.int64),
         np.empty(NUM_FEATURES),
         np.zeros(MAX_PLAYERS),
         np.empty(MAX_PLAYERS),
@@ -109,22 +102,22 @@ def empty_workspace() -> Workspace:
     )
 
 
-NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # of `Tree.used`
+NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # indices into `Tree.used`
 
 
 @jit
 def allocate(tree, what, n, room):  # type: ignore[no-untyped-def]
-    """The first of n more nodes, edges or entries of `seen`; -1 if there is no room for them."""
-    first = fetch_add(tree.nodes, tree.used, what, n)
-    if first + n <= room:
-        return first
-    fetch_add(tree.nodes, tree.used, what, -n)
-    return -1
+    """Allocates n nodes, edges or entries of `seen`, and returns the first; returns -1 if there is no room for them."""
+    first = int(tree.used[what])
+    if first + n > room:
+        return -1
+    tree.used[what] = first + n
+    return first
 
 
 @jit
 def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
-    """A node for what is being decided, beside a sibling; -1 if there is no room for it."""
+    """Adds a node for the present decision of g before `sibling`, and returns it; returns -1 if there is no room for it."""
     node = allocate(tree, NODE_COUNT, 1, len(tree.nodes))
     if node < 0:
         return -1
@@ -132,20 +125,18 @@ def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
     tree.nodes[node]["first"] = -1
     tree.nodes[node]["sibling"] = sibling
     tree.nodes[node]["waits"] = 0
-    unlock_row(tree.nodes, node)
     return node
 
 
 @jit
 def decision(g):  # type: ignore[no-untyped-def]
-    """The player who decides and the kind of decision, as one number."""
+    """Returns the player who must decide and the kind of decision, as one number."""
     return MAX_PLAYERS * int(g["ask"]) + int(g["player"])
 
 
 @jit
-def child_of(tree, parent, edge, g):  # type: ignore[no-untyped-def]
-    """The node that a move led to in this deal; a new one if it never led to this decision, -1 if there is no room for it."""
-    lock_row(tree.nodes, parent)
+def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
+    """Returns the node that a move led to in this deal; adds one if it never led to this decision; -1 if there is no room."""
     first = int(tree.edges[edge]["child"])
     node = first
     while node >= 0 and tree.nodes[node]["decision"] != decision(g):
@@ -154,7 +145,6 @@ def child_of(tree, parent, edge, g):  # type: ignore[no-untyped-def]
         node = add_node(tree, g, first)
         if node >= 0:
             tree.edges[edge]["child"] = node
-    unlock_row(tree.nodes, parent)
     return node
 
 
@@ -173,9 +163,9 @@ def find_edges(tree, node, legal, found):  # type: ignore[no-untyped-def]
 
 @jit
 def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
-    """Gives a node those of n moves, ascending, that it does not have yet, their weights as priors; finds the edges of all.
+    """Adds edges for those of the n moves in `workspace` that a node does not have yet; writes the edges of all n to `found`.
 
-    The edges are number `new` and those after it.
+    The moves ascend, and their weights become the priors. The new edges are numbered from `new` on.
     """
     before, edge = -1, int(tree.nodes[node]["first"])
     for k in range(n):
@@ -200,10 +190,11 @@ def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_to_path(workspace, depth, edge, node):  # type: ignore[no-untyped-def]
-    """Notes the move that a simulation follows from a node, and its mover."""
-    workspace.path[depth, 0], workspace.path[depth, 1] = edge, node
-    workspace.path[depth, 2] = workspace.rows[0]["player"]
+def follow_edge(tree, workspace, depth, edge):  # type: ignore[no-untyped-def]
+    """Counts a visit of an edge, adds the edge and its mover to the path of the simulation, and returns its move."""
+    tree.edges[edge]["visits"] += 1
+    workspace.path[depth, 0], workspace.path[depth, 1] = edge, workspace.rows[0]["player"]
+    return int(tree.edges[edge]["move"])
 
 
 @jit
@@ -216,22 +207,19 @@ def play_move(workspace, move):  # type: ignore[no-untyped-def]
 
 @jit
 def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
-    """Credits the moves of a simulation with what came of them for their movers, and the seats with what came for them."""
+    """Adds the results of a simulation to the sums of the seats, and to each edge on its path the result of its mover."""
     for p in range(MAX_PLAYERS):
         workspace.seats[p] += workspace.values[p]
     for k in range(depth):
-        edge, node, mover = workspace.path[k, 0], workspace.path[k, 1], workspace.path[k, 2]
-        lock_row(tree.nodes, node)
+        edge, mover = workspace.path[k, 0], workspace.path[k, 1]
         tree.edges[edge]["value"] += workspace.values[mover]
-        unlock_row(tree.nodes, node)
 
 
 @jit
 def is_decided(tree, last):  # type: ignore[no-untyped-def]
-    """Whether a move of the root remains the most visited one after `last` simulations, the first of which follows none."""
+    """Returns whether one move of the root will surely be the most visited one after `last` simulations in all."""
     most = second = -math.inf
-    left = last - 1
-    lock_row(tree.nodes, 0)
+    left = last - 1  # the first simulation follows no move
     edge = int(tree.nodes[0]["first"])
     while edge >= 0:
         left -= int(tree.edges[edge]["visits"])
@@ -241,12 +229,11 @@ def is_decided(tree, last):  # type: ignore[no-untyped-def]
         elif followed > second:
             second = followed
         edge = int(tree.edges[edge]["next"])
-    unlock_row(tree.nodes, 0)
     return most - second > left
 
 
 def root_edges(tree: Tree) -> np.ndarray:
-    """The edges of the root, a copy, in the order of their moves."""
+    """Returns a copy of the root's edges, in the order of their moves."""
     found, edge = [], int(tree.nodes[0]["first"])
     while edge >= 0:
         found.append(edge)
@@ -255,9 +242,9 @@ def root_edges(tree: Tree) -> np.ndarray:
 
 
 def most_visited(tree: Tree) -> int:
-    """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
+    """Returns the root's move with the most visits, virtual ones included; among equals the one with the higher value.
 
-    A prior of PUCT is less than a visit, and decides only between moves followed equally often.
+    A PUCT prior is less than a visit, so it decides only between moves with equally many visits.
     """
     rows = root_edges(tree)
     return int(rows["move"][np.lexsort((-rows["value"], -(rows["visits"] + rows["prior"])))[0]])

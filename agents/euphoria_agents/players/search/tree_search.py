@@ -1,12 +1,8 @@
 """Information-set Monte-Carlo tree search, for any number of players.
 
-The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player and the kind of
-the decision. Every simulation deals again what the searching player cannot know, future dice and cards included, and walks only
-through moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
-
-Several threads may search one tree. Each locks the node whose moves it reads or changes, one node at a time, and never while it
-plays, deals or asks an evaluator. A move counts as followed as soon as it is chosen, with nothing gained yet, so that the other
-threads try other moves meanwhile.
+The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player who decides and
+the kind of decision. Every simulation deals anew what the searching player cannot know, future dice and cards included, and
+follows only moves that are legal in this deal. Each edge keeps the sum of the results of its mover (max^n).
 """
 
 from __future__ import annotations
@@ -16,20 +12,14 @@ import math
 from numba import typeof
 
 from euphoria_agents.players.search import inference
-from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
 from euphoria_agents.players.search.boardspace_search import descend_stored
 from euphoria_agents.players.search.evaluators import (
     BOARDSPACE,
     BY_NETWORK,
-    PUCT,
     SearchPlan,
-    ask_network,
-    ask_win_probs,
     evaluate_leaf,
     give_priors,
-    keep_seen,
     postpone_priors,
-    postpones,
     set_priors,
 )
 from euphoria_agents.players.search.tree import (
@@ -38,13 +28,13 @@ from euphoria_agents.players.search.tree import (
     EDGE_COUNT,
     add_edges,
     add_node,
-    add_to_path,
     allocate,
     back_up,
     child_of,
     empty_tree,
     empty_workspace,
     find_edges,
+    follow_edge,
     is_decided,
     play_move,
 )
@@ -52,14 +42,14 @@ from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import count_legal, list_moves
-from euphoria_env.engine.state import OVER, ROWS
+from euphoria_env.engine.state import OVER
 
-LOOKS = 16  # simulations between two looks whether the search is decided
+LOOKS = 16  # simulations between two checks whether the search is decided
 
 
 @jit
 def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
-    """The one of n legal moves to follow: PUCT that counts the simulations in which a move was legal (ISMCTS)."""
+    """Returns which of n legal moves to follow, by PUCT that counts the simulations in which a move was legal (ISMCTS)."""
     priors = value = 0.0
     visits = 0
     for k in range(n):
@@ -81,76 +71,55 @@ def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
 
 @jit
 def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
-    """Walks from the root, whose deal lies in the first row, to a new node, judges it, and credits the moves."""
+    """Makes a simulation from the root, whose deal is in the first row, to a new node; evaluates it and backs up the results."""
     g = workspace.rows[0]
     node, depth, observed = 0, 0, False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
         n = count_legal(g["legal"])
-        lock_row(tree.nodes, node)
         new = tree.nodes[node]["first"] < 0
         if tree.nodes[node]["waits"]:
             give_priors(tree, node, workspace, net)
         missing = n - find_edges(tree, node, g["legal"], workspace.found)
         if missing:
             edge = allocate(tree, EDGE_COUNT, missing, len(tree.edges))
-            unlock_row(tree.nodes, node)
             if edge < 0:
                 break
             list_moves(g["legal"], workspace.moves)
-            seen = keep_seen(tree, g, net) if new and postpones(plan, net, node) else -1
-            if seen < 0:
+            if new and postpone_priors(tree, node, g, net, plan):
+                workspace.weights[:n] = 0.0
+            else:
                 set_priors(g, workspace, net, plan, n)
-            lock_row(tree.nodes, node)
-            if not new or tree.nodes[node]["first"] < 0:  # otherwise another thread was quicker
-                if seen >= 0:
-                    postpone_priors(tree.nodes[node], seen, net.known)
-                    workspace.weights[:n] = 0.0
-                add_edges(tree, node, workspace, n, edge)
+            add_edges(tree, node, workspace, n, edge)
         if new:
-            unlock_row(tree.nodes, node)
             observed = plan.priors == BY_NETWORK
             break
         edge = int(workspace.found[select(tree, workspace, plan, n, int(g["num_players"]))])
-        tree.edges[edge]["visits"] += 1
-        unlock_row(tree.nodes, node)
-        add_to_path(workspace, depth, edge, node)
+        play_move(workspace, follow_edge(tree, workspace, depth, edge))
         depth += 1
-        play_move(workspace, int(tree.edges[edge]["move"]))
         if g["status"] < OVER:
-            node = child_of(tree, node, edge, g)
+            node = child_of(tree, edge, g)
     evaluate_leaf(g, workspace, net, plan, observed)
     back_up(tree, workspace, depth)
 
 
-# The types of arguments of entry points.
-TREE, SHARED_TREE, WORKSPACE = typeof(empty_tree()), typeof(empty_tree(shared=True)), typeof(empty_workspace())
+# The types of the arguments of entry points.
+TREE, WORKSPACE = typeof(empty_tree()), typeof(empty_workspace())
 NET, PLAN = typeof(inference.no_network()), typeof(SearchPlan(0, 0, 0, 0.0, 0))
 
 
 @entry(TREE, WORKSPACE, NET, PLAN, "int64 bool_ int64 int64")
 def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
-    """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
+    """Makes up to `most` simulations from the root, which is the second row, until `last` have begun; returns how many it made.
 
-    Returns the number made. Number 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number.
-    With `until_decided` the search ends as soon as the simulations that are left cannot change `most_visited`.
+    Simulation 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number. With `until_decided`
+    the search ends as soon as the remaining simulations cannot change `most_visited`.
     """
-    return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
-
-
-@entry(SHARED_TREE, WORKSPACE, NET, PLAN, "int64 bool_ int64 int64")
-def search_together(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
-    """Does the same in one of several threads, each with its own workspace, that share a tree; number 0 is made alone."""
-    return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
-
-
-@jit
-def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
-    """Makes simulations; see `search`."""
     tree, workspace, net = borrowed(tree), borrowed(workspace), borrowed(net)
     for made in range(most):
-        number = fetch_add(tree.nodes, tree.used, BEGUN, 1)
+        number = int(tree.used[BEGUN])
         if number >= last:
             return made
+        tree.used[BEGUN] = number + 1
         if number == 0:
             begin_tree(tree, workspace.rows[1], net, plan)
         elif until_decided and number % LOOKS == 0 and is_decided(tree, last):
@@ -158,29 +127,18 @@ def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last
             return made
         workspace.rows[0] = workspace.rows[1]
         deal_hidden_row(workspace.rows[0], int(workspace.rows[1]["player"]), seed + number)
-        if plan.style == PUCT:
-            simulate(tree, workspace, net, plan)
-        elif plan.style == BOARDSPACE:
+        if plan.style == BOARDSPACE:
             descend_stored(tree, workspace, plan)
         else:
-            raise ValueError("no such style of search")
+            simulate(tree, workspace, net, plan)
     return most
 
 
 @jit
 def begin_tree(tree, root, net, plan):  # type: ignore[no-untyped-def]
-    """Begins a new tree."""
+    """Begins a new tree with `root`, whose observations become the bases of the network."""
     tree.used[:BEGUN] = 0
     add_node(tree, root, -1)
     if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:
         for p in range(int(root["num_players"])):
             inference.rebase(net, root, p)
-
-
-@entry(ROWS, NET, "int64 float64[:]")
-def judge_by_network(rows, net, reward, chances):  # type: ignore[no-untyped-def]
-    """Writes what the network says of each seat's chance to win in the game of the first row, as far as its mover sees it."""
-    if inference.has_win_probs(net):
-        ask_win_probs(rows[0], chances, net, False)
-    else:
-        ask_network(rows[0], chances, net, reward, False)

@@ -1,4 +1,4 @@
-"""The decision that is asked, in a few words."""
+"""The prompt: a few words that describe the decision that is asked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ assert {*_PROMPTS, Decision.SERIES} == set(Decision) and set(_SERIES) == set(Ver
 
 
 def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], str]) -> str:
-    """Returns the recruit whose ability lets the player choose a gain, or else the space."""
+    """Returns what lets the player choose a gain: a recruit with an ability, or else the space."""
     for op, player, _, slot in row["stack"][: int(row["depth"])][::-1].tolist():
         if op == Operation.TRIGGER and slot:
             return titled(RECRUIT_NAMES[row["recruits"][player, slot - 1]])
