@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -187,27 +186,16 @@ def test_a_terminal_has_a_bar_that_vanishes(capsys: Any) -> None:
 # ------------------------------------------------------ no output of a command replaces a file that it reads, by whatever path
 
 
-def detour(path: Path) -> str:
-    (path.parent / "sub").mkdir()
-    return f"{path.parent}/sub/../{path.name}"
+def other_paths(path: Path) -> list[Path | str]:
+    """Paths of the same file."""
+    folder = path.parent
+    (folder / "sub").mkdir()
+    (folder / "link").symlink_to(path.name)
+    (folder / "hard").hardlink_to(path)
+    (folder.parent / "there").symlink_to(folder)
+    return [path, f"{folder}/sub/../{path.name}", folder / "link", folder / "hard", folder.parent / "there" / path.name]
 
 
-def link(path: Path) -> Path:
-    (found := path.parent / "link").symlink_to(path.name)
-    return found
-
-
-def hard_link(path: Path) -> Path:
-    (found := path.parent / "hard").hardlink_to(path)
-    return found
-
-
-def link_of_folder(path: Path) -> Path:
-    (found := path.parent.parent / "there").symlink_to(path.parent)
-    return found / path.name
-
-
-@pytest.mark.parametrize("way", [Path, detour, link, hard_link, link_of_folder])
 @pytest.mark.parametrize(
     ("name", "words", "output"),
     [
@@ -218,17 +206,17 @@ def link_of_folder(path: Path) -> Path:
     ],
 )
 def test_no_file_is_written_over_what_is_read(
-    name: str, words: list[str], output: str, way: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, words: list[str], output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder := tmp_path / "here").mkdir()
     (path := folder / "a").write_bytes(RECORD.read_bytes())
     monkeypatch.chdir(folder)
-    other = way(path)
-    for read, written in ((path, other), (other, path), (Path("a"), other)):
-        given = [word.format(read=read) for word in words]
-        with pytest.raises(ValueError, match=r"^--\w+ .* would replace what .*: choose another$"):
-            parse_options(imported(COMMANDS[name].options), f"euphoria {name}", [*given, output, str(written)])
-        parse_options(imported(COMMANDS[name].options), name, [*given, output, str(folder / "b")])
+    for other in other_paths(path):
+        for read, written in ((path, other), (other, path), (Path("a"), other)):
+            given = [word.format(read=read) for word in words]
+            with pytest.raises(ValueError, match=r"^--\w+ .* would replace what .*: choose another$"):
+                parse_options(imported(COMMANDS[name].options), f"euphoria {name}", [*given, output, str(written)])
+            parse_options(imported(COMMANDS[name].options), name, [*given, output, str(folder / "b")])
     assert path.read_bytes() == RECORD.read_bytes()
 
 
