@@ -1,4 +1,4 @@
-"""The pages in a real browser: whole games with the mouse, the keyboard alone and on a phone, two people at one table, faults.
+"""The pages in a real browser: games with the mouse, the keyboard alone and on a phone, two people at one table, studies, faults.
 
 Skipped where there is no Chromium (`apt-get install chromium-headless-shell`, or EUPHORIA_BROWSER=/path/to/one).
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from euphoria_env import Game
+from euphoria_env import Game, Rules
 from tests.tools.browser import ServerProcess, browser_path, check_page, launched
+from tests.tools.playing import random_game
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = [
@@ -23,15 +24,19 @@ pytestmark = [
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
+OUTSIDE = """() => ["board", "tray", "moves", "players"].filter((id) => {
+    const box = document.getElementById(id).getBoundingClientRect();
+    return box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth || !box.height;
+})"""
+SEEN = """id => {
+  const box = document.getElementById(id).getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= window.innerHeight;
+}"""
+JUDGE = "mcts:100:ppo"
+DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
-LATE = """const atOnce = window.fetch;
-window.fetch = async (...asked) => {
-  const answer = await atOnce(...asked);
-  await new Promise((go) => setTimeout(go, 300));
-  return answer;
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -57,22 +62,25 @@ class Tab:
         self.page = self.context.new_page()
         self.page.set_default_timeout(0)  # none: cores may be busy
         self.faults: list[str] = []
-        self.told: list[str] = []  # what the server said of games
         self.size = self.code = 0
         self.hosts: set[str] = set()
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", lambda line: line.type == "error" and self.faults.append(line.text))
         self.page.on("response", self._note)
 
+    def play(self, button: Any = None, **how: Any) -> None:
+        """Clicks what makes a move, by default the first of the list; waits until the page shows another version."""
+        self.page.locator("button.move").first.wait_for()
+        before = self.version()
+        (button or self.page.locator("#moves button.move").first).click(**how)
+        self.settle(before)
+
     def _note(self, response: Any) -> None:
         self.hosts.add(response.url.split("/")[2])
         if "/events" not in response.url:
-            body = response.body() if response.status == 200 else b""
             sent = response.request.sizes()["responseBodySize"]  # compressed
             self.size += sent
             self.code += sent if response.url.endswith((".js", ".css")) else 0
-            if "/api/games/" in response.url:
-                self.told.append(body.decode())
 
     def state(self) -> str:
         """Waits for something to do: "move", "cover" or "over"."""
@@ -94,11 +102,23 @@ class Tab:
 
 
 @pytest.fixture
-def tab(chromium: Any) -> Iterator[Tab]:
-    one = Tab(chromium)
+def tabs(chromium: Any) -> Iterator[Callable[..., Tab]]:
+    """Opens tabs, in which nothing may go wrong."""
+    opened: list[Tab] = []
+
+    def one(*size: int, **options: Any) -> Tab:
+        opened.append(Tab(chromium, *size, **options))
+        return opened[-1]
+
     yield one
-    one.context.close()
-    assert one.faults == []
+    for tab in opened:
+        tab.context.close()
+        assert tab.faults == []
+
+
+@pytest.fixture
+def tab(tabs: Callable[..., Tab]) -> Tab:
+    return tabs()
 
 
 def start(tab: Tab, server: ServerProcess, *seats: Any, pace: float = 0, practice: bool = False, **rules: Any) -> str:
@@ -130,8 +150,7 @@ def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab
     page.locator("#pace").select_option("0")
     played = by_board = 0
     while tab.state() == "move":
-        before = tab.version()
-        spaces = page.locator("#board .can")
+        before, spaces = tab.version(), page.locator("#board .can")
         if spaces.count() and rng.random() < 0.5:
             spaces.nth(rng.randrange(spaces.count())).locator(".ground").click(position={"x": 6, "y": 6})
             by_board += 1
@@ -185,76 +204,33 @@ def tab_to(tab: Tab, wanted: str) -> None:
     raise AssertionError(f"the Tab key does not lead to {wanted}")
 
 
-def test_two_browsers_at_one_table(server: ServerProcess, chromium: Any) -> None:
-    ann, bob = Tab(chromium), Tab(chromium)
-    ann.page.goto(start(ann, server, ANN, {**BOB, "here": False}, **SHORT))
+def test_two_browsers_at_one_table(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
+    ann, bob = tabs(), tabs()
+    ann.page.goto(start(ann, server, ANN, {**BOB, "here": False}))
     bob.page.goto(ann.page.locator("#link-1").input_value())
     bob.page.wait_for_function("location.hash === ''")
-    rng, turns = random.Random(4), 0
-    while turns < 25:
+    movers = set[Tab]()
+    for _ in range(15):
         for tab in (ann, bob):
             tab.page.locator("#question").wait_for()
-        mover = ann if ann.page.locator("button.move").count() else bob
-        if ann.page.locator(".ranking").count():
-            break
-        mover.state()
-        before = mover.version()
-        buttons = mover.page.locator("button.move")
-        buttons.nth(rng.randrange(buttons.count())).click()
-        mover.settle(before)
+        movers.add(mover := ann if ann.page.locator("button.move").count() else bob)
+        mover.play()
         for tab in (ann, bob):
             tab.page.wait_for_function("(version) => Number(document.body.dataset.version) >= version", arg=int(mover.version()))
-        turns += 1
-    assert turns > 10
-    for tab, other in ((ann, bob), (bob, ann)):
-        for secret in secrets_of(other):
-            assert not any(secret in said for said in tab.told)
-            assert secret not in tab.page.evaluate("document.querySelector('main').innerHTML")
-        assert tab.faults == []
-        tab.context.close()
-
-
-def secrets_of(tab: Tab) -> set[str]:
-    """The recruits that only this seat has seen: hidden ones, those put out, and those that were on offer."""
-    own, public = set[str](), set[str]()
-    for said in map(json.loads, tab.told):
-        if said.get("seat") is None or "view" not in said:
-            continue
-        own |= {move["notation"].removeprefix("choose ") for move in said["moves"] if move["notation"].startswith("choose ")}
-        for player in said["view"]["players"]:
-            public |= {recruit["name"] for recruit in player["recruits"] if recruit["active"]}
-    assert own - public
-    return own - public
+    assert movers == {ann, bob}
 
 
 def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProcess, tab: Tab) -> None:
     tab.page.goto(start(tab, server, ANN, BOB, **SHORT))
-    seen, covers = "", 0
+    covers = 0
     for _ in range(12):
         if tab.state() == "cover":
             covers += 1
             shown = tab.page.evaluate("document.querySelector('main').textContent + document.getElementById('tray').textContent")
             assert "Pass the screen to" in shown and "hand:" not in shown and "Dilemma" not in shown and "hidden" not in shown
             tab.page.locator("#uncover").click()
-        tab.page.locator("button.move").first.wait_for()
-        seen = tab.version()
-        tab.page.locator("button.move").first.click()
-        tab.settle(seen)
+        tab.play()
     assert covers >= 2
-
-
-@pytest.mark.long
-def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
-    page = tab.page
-    page.add_init_script(LATE)
-    page.goto(start(tab, server, AGENT, {**OTHER, "spec": "weights"}, pace=0.5, **SHORT))
-    page.locator("#pace").select_option("")
-    page.locator("#step").wait_for()
-    version = int(page.evaluate("document.body.dataset.version"))
-    page.locator("#step").click()
-    page.wait_for_function("version => Number(document.body.dataset.version) > version", arg=version)
-    page.locator("#pace").select_option("0")  # while the step is under way
-    assert tab.state() == "over"
 
 
 def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chromium: Any) -> None:
@@ -263,10 +239,7 @@ def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chro
     page = tab.page
     page.goto(start(tab, server, ANN, AGENT, **SHORT))
     for _ in range(4):
-        tab.state()
-        before = tab.version()
-        page.locator("button.move").last.click()
-        tab.settle(before)
+        tab.play()
     tab.state()
     moves = tab.moves()
     page.reload()
@@ -279,19 +252,19 @@ def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chro
     server.start()
     page.get_by_text("cannot be reached").wait_for(state="hidden")
     assert tab.moves() == moves
-    before = tab.version()
-    page.locator("button.move").first.click()
-    tab.settle(before)
+    tab.play()
     tab.state()
-    tab.context.close()
     server.end(signal.SIGINT)
 
 
-def test_a_page_of_no_game_says_so(server: ServerProcess, chromium: Any) -> None:
-    tab = Tab(chromium)
-    tab.page.goto(f"{server.url}/play/0123456789abcdef")
-    tab.page.get_by_text("there is no such game").wait_for()
-    tab.context.close()
+def test_no_game_and_a_damaged_record_are_told(server: ServerProcess, chromium: Any, tmp_path: Path) -> None:
+    page = Tab(chromium).page
+    page.goto(f"{server.url}/play/0123456789abcdef")
+    page.get_by_text("there is no such game").wait_for()
+    (tmp_path / "game.record").write_text(Game(seed=1).to_record().replace("fingerprint", "place 4 farm\nfingerprint"))
+    page.goto(server.url)
+    page.locator("#file").set_input_files(tmp_path / "game.record")
+    page.get_by_text("line 2").wait_for()
 
 
 def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) -> None:
@@ -306,7 +279,7 @@ def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) ->
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 360])
-def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, tmp_path: Path) -> None:
+def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int) -> None:
     page = tab.page
     page.set_viewport_size({"width": width, "height": 800})
 
@@ -322,27 +295,218 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
     check_page(page)
     page.goto(address)
     for _ in range(14):
-        tab.state()
-        before = tab.version()
-        page.locator("button.move").first.click()
-        tab.settle(before)
+        tab.play()
     tab.state()
     check()
-    assert page.get_by_role("heading", level=1).count() == 1
     for region in ("board", "players", "your things"):
         assert page.get_by_role("region", name=region, exact=True).count() == 1
     log = page.get_by_role("log", name="What happened").get_by_role("listitem").all_inner_texts()
     assert len(log) > 5 and all(line.strip().startswith(("You ", AGENT["name"], OTHER["name"])) for line in log)
-    for faction in ("euphorian", "subterran", "wastelander", "icarite"):
-        assert page.locator(f"#allegiance-{faction}").get_attribute("aria-label").startswith("allegiance")
-    for button in page.get_by_role("button").all():
-        assert (button.get_attribute("aria-label") or button.inner_text()).strip()
 
 
-def test_a_damaged_record_says_where(server: ServerProcess, chromium: Any, tmp_path: Path) -> None:
-    (tmp_path / "game.record").write_text(Game(seed=1).to_record().replace("fingerprint", "place 4 farm\nfingerprint"))
-    tab = Tab(chromium)
+# ----------------------------------------------------------------------- the board: what fits, what one click does, what moves
+
+
+def named(n: int) -> list[dict[str, Any]]:
+    return [{**AGENT, "name": name, "spec": "weights"} for name in ("Ada", "Boole", "Curie", "Dirac", "Euler")[:n]]
+
+
+def to_the_board(tab: Tab) -> None:
+    """Plays on until a worker may be placed."""
+    while not tab.page.locator("#board .can").count():
+        tab.play()
+        tab.state()
+
+
+def test_all_of_it_is_in_sight_and_a_placement_takes_one_click(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
+    tab = tabs(1440, 900)
+    page = tab.page
+    page.goto(start(tab, server, ANN, *named(5)))
+    to_the_board(tab)
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert "player " not in page.locator("body").inner_text().lower()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url.rpartition('/')[2]}"))
+    page.locator("#tray .held").first.click()
+    tab.play(page.locator("#space-generator").locator(".ground"), position={"x": 6, "y": 6})
+    assert asked[0] == "POST moves"
+    tab.state()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.className") == "move"
+
+
+@pytest.mark.long
+def test_a_tap_on_a_phone_moves_nothing_else(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
+    tab = tabs(390, 844, has_touch=True, is_mobile=True)
+    page = tab.page
+    page.goto(start(tab, server, ANN, *named(2)))
+    to_the_board(tab)
+    before = tab.version()
+    assert page.locator("#regions .dot").count() >= 1
+    page.locator("#to-euphorian").tap()
+    page.locator("#tray .held").first.tap()
+    page.locator("#space-generator").locator(".ground").tap(position={"x": 6, "y": 6})
+    tab.settle(before)
+    assert page.evaluate("[scrollX, scrollY, document.documentElement.scrollWidth]") == [0, 0, 390]
+    page.wait_for_function(SEEN, arg="question")
+    page.locator("#sheet").tap()
+    page.locator("#tray .card").first.wait_for()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_both_themes_hints_and_what_has_been(server: ServerProcess, tabs: Callable[..., Tab], scheme: str) -> None:
+    tab = tabs(1440, 900, color_scheme=scheme)
+    page = tab.page
+    page.goto(start(tab, server, ANN, {**AGENT, "spec": "ppo", "name": "Ada"}, practice=True))
+    to_the_board(tab)
+    page.keyboard.press("h")
+    page.locator(".advice").wait_for()
+    assert page.locator(".hint.best").inner_text().strip().endswith("best")
+    check_page(page)
+    page.locator("#moves .move:has(.hint.best)").click()
+    tab.state()
+    page.locator("#menu").click()
+    page.locator("#look").click()
+    page.locator("#scrub").wait_for()
+    page.locator("#earlier").click()
+    page.get_by_role("heading", name="seen again").wait_for()
+    check_page(page)
+    page.locator("#present").click()
+    tab.state()
+    page.locator("#menu").click()
+    page.locator("#leave").click()
+    page.locator("dialog[open]").get_by_role("button", name="No").click()
+    page.locator("dialog").wait_for(state="detached")
+
+
+# --------------------------------------------------------------------------------------------------------------------- studies
+
+
+def opened(tab: Tab, server: ServerProcess, folder: Path, players: int = 2, turns: int = 6) -> int:
+    """Opens the study of a game that was played at random; returns its number of decisions."""
+    game = random_game(Rules(num_players=players, max_turns=turns), 8)
+    (folder / "game.record").write_text(game.to_record())
     tab.page.goto(server.url)
-    tab.page.locator("#file").set_input_files(tmp_path / "game.record")
-    tab.page.get_by_text("line 2").wait_for()
-    tab.context.close()
+    tab.page.locator("#file").set_input_files(folder / "game.record")
+    tab.page.locator("#slider").wait_for()
+    return len(game.history)
+
+
+def analysed(tab: Tab) -> None:
+    """Has the game judged."""
+    tab.page.locator("#judge").select_option(JUDGE)
+    tab.page.locator(f"[id='analyse-{JUDGE}']").click()
+    tab.page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
+
+
+def at(tab: Tab, decision: int) -> None:
+    """Waits until a decision is shown."""
+    tab.page.wait_for_function(f"n => {DECISION} === String(n)", arg=decision)
+
+
+def test_a_game_is_looked_at_without_an_agent(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+    decisions = opened(tab, server, tmp_path, players=3)
+    page = tab.page
+    at(tab, 0)
+    page.keyboard.press("ArrowRight")
+    at(tab, 1)
+    page.locator("#slider").focus()
+    page.keyboard.press("End")
+    at(tab, decisions)
+    page.get_by_text("The game has ended.").wait_for()
+    page.locator("#tab-all").click()
+    assert page.locator("#shown-tab li").count() == decisions
+    page.locator("#ply-2").click()
+    at(tab, 2)
+    assert page.locator("#players .cell").count() == 3 and page.locator("#learn").is_disabled()
+    check_page(page)
+    page.goto(server.url)
+    page.locator("#studies a").first.click()
+    page.locator("#slider").wait_for()
+
+
+@pytest.mark.long
+def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+    opened(tab, server, tmp_path, turns=16)
+    page = tab.page
+    page.locator("#judge").select_option(JUDGE)
+    page.locator(f"[id='ask-{JUDGE}']").click()  # about this decision alone
+    page.locator("#moves meter").first.wait_for()
+    analysed(tab)
+    assert page.locator("polyline.chance").count() == 2 and page.locator("#course .readout b").count() == 2
+    page.locator("#threshold").fill("1")
+    page.locator("#threshold").press("Enter")
+    wrong = page.locator("[id^=mistake-]:not(#mistake-before)")
+    marks = wrong.count()
+    assert marks == page.locator("path.mistake").count() > 1
+    assert "better" in wrong.first.inner_text()
+    wrong.last.click()
+    page.get_by_text(", a mistake").wait_for()
+    assert page.locator(".sign.best").count() == page.locator(".sign.played").count() == 1
+    page.locator("#mistake-before").click()
+    with page.expect_download() as file:
+        page.locator("#position").click()
+    assert Game.from_dict(json.loads(Path(file.value.path()).read_text())).legal()
+    with page.expect_download() as file:
+        page.locator("#page").click()
+    assert "Content-Security-Policy" in Path(file.value.path()).read_text()
+    page.locator("#tab-result").click()
+    assert page.locator("#summary tbody tr").count() == 2
+    assert "own dice" in page.locator("#lucks").inner_text() and page.locator("#lucks thead th").count() == 3
+    page.locator("#summary .term").first.click()
+    page.locator("#about-error:popover-open").wait_for()
+    page.keyboard.press("Escape")
+    check_page(page)
+
+    page.locator("#learn").click()
+    seat = next(k for k in (0, 1) if page.locator(f"#learn-{k}").is_enabled())
+    page.locator(f"#learn-{seat}").click()
+    page.get_by_text("Mistake 1 of").wait_for()
+    assert page.locator("#slider, .chance, .ring, .heat-bar, #moves table, #shown-tab").count() == 0
+    check_page(page)
+    page.locator("#show").click()
+    page.get_by_text("Yes, that is the best move.").wait_for()
+    assert page.locator(".sign.played").count() == 1 and page.locator(".chance").count() == 2
+    page.locator("#leave").click()
+    page.locator("#guessing").check()
+    page.locator("[id^=guess-]").first.click()
+    page.locator(".answer").wait_for()
+    page.locator("#guessing").uncheck()
+
+
+@pytest.mark.long
+def test_a_game_goes_on_from_a_study(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+    opened(tab, server, tmp_path)
+    page = tab.page
+    page.locator("#slider").focus()
+    page.keyboard.press("PageDown")
+    at(tab, 10)
+    page.locator("#branch").click()
+    page.get_by_role("heading", name="Play on from turn").wait_for()
+    page.locator("#start").click()
+    page.wait_for_url("**/play/*")
+    page.goto(server.url)
+    page.locator("#running a").wait_for()
+    check_page(page)
+    page.locator("#studies a").first.click()
+    page.locator("#delete").click()
+    page.locator("#delete-really").click()
+    page.locator("#new").wait_for()
+    page.wait_for_function("document.querySelectorAll('#studies a').length === 0")
+
+
+@pytest.mark.long
+def test_all_pages_in_both_themes_and_three_widths(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+    opened(tab, server, tmp_path, players=4)
+    analysed(tab)
+    page = tab.page
+    for address in (page.url, f"{server.url}/"):
+        page.goto(address)
+        page.locator("main button").first.wait_for()
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)
+            for width in (1440, 1024, 390):
+                page.set_viewport_size({"width": width, "height": 900})
+                check_page(page)

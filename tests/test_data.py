@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from euphoria_agents.agent import Agent  # noqa: E402
 from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import DatasetPart, collect, lineups, parts_of  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
@@ -92,17 +92,14 @@ def test_an_interrupted_collection_continues(folder: Path, tmp_path: Path) -> No
     assert content(tmp_path) == content(folder)
 
 
-class Spy(Agent):
-    """Plays as `Weights` does, and notes what it sees and plays."""
+class Spy(Weights):
+    """Notes what it sees and plays."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[bytes, bytes, int]] = []
 
-    def act(self, *_: Any) -> int:
-        raise NotImplementedError
-
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        moves = Weights().act_batch(observations.copy(), masks.copy(), rng)
+        moves = super().act_batch(observations.copy(), masks.copy(), rng)
         self.seen += [
             (o.tobytes(), m.tobytes(), int(a)) for o, m, a in zip(observations, masks.astype(bool), moves.tolist(), strict=True)
         ]
@@ -226,39 +223,13 @@ def test_agents_sit_everywhere_equally_often(agents: int, players: int) -> None:
     assert np.abs(shares - 1 / agents).max() < 0.08
 
 
-MY_AGENTS = """
-class Mine:
-    def act(self, observation, mask, rng):
-        return int(mask.argmax())
-class Raises(Mine):
-    def act(self, observation, mask, rng):
-        raise KeyError("gold")
-"""
-
-
 def test_agents_of_your_own_play(tmp_path: Path) -> None:
-    (tmp_path / "my_agents.py").write_text(MY_AGENTS)
-    words = ("collect", "--agents", "my_agents:Mine", "random", *SMALL[:-4], "--games", 2, "--processes", 1, "--out", "out")
-    status, _, told = euphoria(*words, cwd=tmp_path)
-    assert status == 0, told
-    assert set(load(tmp_path / "out").about["agents"][0]["files"]) == {"my_agents.py"}
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--agents nobody", "no agent is called 'nobody'"),
-        ("--agents my_agents:Raises", "the agent my_agents:Raises raised KeyError: 'gold' (my_agents.py, line 7)"),
-        ("--reward gold", "reward must be one of"),
-        ("--processes 0", "processes must"),
-        ("--out my_agents.py", "my_agents.py is not a folder"),
-    ],
-)
-def test_bad_input_is_told_in_a_line(words: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "my_agents.py").write_text(MY_AGENTS)
-    status, _, told = euphoria("collect", *SMALL, *words.split(), cwd=tmp_path)
-    assert status == 2 and told.startswith(f"error: {message}") and told.count("\n") == 1
-    assert not [*tmp_path.rglob("*.parquet")]
+    (tmp_path / "mine.py").write_text("class First:\n    def act(self, observation, mask, rng): return int(mask.argmax())\n")
+    words = ("collect", "--agents", "mine:First", "random", *SMALL, "--out")
+    status, _, told = euphoria(*words, "mine.py", cwd=tmp_path)
+    assert status == 2 and told.startswith("error: mine.py is not a folder") and told.count("\n") == 1
+    status, _, told = euphoria(*words, "out", cwd=tmp_path)
+    assert status == 0 and set(load(tmp_path / "out").about["agents"][0]["files"]) == {"mine.py"}, told
 
 
 def test_a_folder_holds_one_data_set(copy: Path) -> None:
@@ -360,11 +331,6 @@ def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
 
 def with_entries(table: Any, name: str) -> Any:
     """The table with an entry that cannot be, the first of this column."""
-    import pyarrow as pa
-
-    place, column = table.schema.get_field_index(name), table.column(name).combine_chunks()
-    entries = column.flatten().to_numpy().copy()
-    entries[0] = OBS_SIZE
-    return table.set_column(
-        place, table.schema.field(name), pa.ListArray.from_arrays(column.offsets, pa.array(entries), column.type)
-    )
+    rows, field = table.column(name).to_pylist(), table.schema.field(name)
+    next(filter(None, rows))[0] = OBS_SIZE
+    return table.set_column(table.schema.get_field_index(name), field, pa.array(rows, field.type))

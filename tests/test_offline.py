@@ -20,7 +20,7 @@ from euphoria_agents.data.collecting import collect, parts_of
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import read_checkpoint
 from euphoria_env import Rules
-from tests.tools.scripts import SCRIPTS, call, run
+from tests.tools.scripts import SCRIPTS, call
 
 SMALL = ("--epochs", 8, "--batch", 64, "--width", 32, "--learning-rate", 0.01)
 
@@ -72,16 +72,3 @@ def test_returns_go_on_where_a_game_was_cut_off(max_turns: int, tmp_path: Path) 
                 assert game["truncated"][later[-1]]
                 expected += network.values(torch.from_numpy(game["final_observation"][later[-1:]])).item()
             assert found[t] == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--data", "nowhere"), "no data set"),
-        (("--beta", 0), "beta must be more than 0"),
-        (("--method", "guess"), "invalid choice: 'guess'"),
-    ],
-)
-def test_bad_input_is_told_in_a_line(tmp_path: Path, words: tuple[object, ...], message: str) -> None:
-    status, _, told = run(SCRIPTS / "offline.py", *words, "--out", tmp_path / "x.safetensors")
-    assert status == 2 and message in told and told.count("\n") == 1

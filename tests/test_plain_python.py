@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.tour import tour
 from tests.tools.walk import walk
 
 ROOT = Path(__file__).parent.parent
@@ -39,5 +38,6 @@ def test_no_index_is_out_of_bounds(checked: dict[str, str]) -> None:
 
 @pytest.mark.long
 def test_no_index_is_out_of_bounds_beyond_the_engine(checked: dict[str, str]) -> None:
-    """In batches, trajectories, environments, agents and searches."""
-    assert _run("-m", "tests.tools.tour", **checked) == list(tour())
+    """In batches, trajectories, environments, agents, searches and the words for moves: their own tests, with checks."""
+    names = ("batch", "trajectories", "vector", "single_env", "aec", "agents", "explain", "search", "words")
+    _run("-m", "pytest", "-q", "-n", "0", "-m", "not slow and not long", *(f"tests/test_{name}.py" for name in names), **checked)

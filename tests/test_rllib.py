@@ -26,9 +26,9 @@ import euphoria_agents  # noqa: E402
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
 from euphoria_agents.matches.tournament import Journal, WorkUnit, play_unit, play_units, sources  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
+from tests.tools.commands import PATHS  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call  # noqa: E402
 
-PATHS = os.pathsep.join(filter(None, sys.path))
 # Ray leaves processes and sockets to its own shutdown.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.filterwarnings("default")]
 
@@ -154,17 +154,3 @@ def test_a_file_plays_as_the_network_that_was_trained(tmp_path: Path, monkeypatc
     legal = game.legal_actions()
     assert torch.allclose(logits[legal], same[legal], atol=1e-5)
     algorithm.stop()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--players 7", "num_players must be"),
-        ("--decisions 0", "decisions must"),
-        ("--opponents nobody", "nobody"),
-    ],
-)
-def test_bad_input_is_told_in_a_line(options: str, message: str) -> None:
-    told = call("train_rllib", *options.split(), code=2)
-    errors = [line for line in told.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 1 and message in errors[0] and "Traceback" not in told

@@ -94,7 +94,6 @@ def test_a_seat_link_opens_its_seat_and_no_other(server: Served, ann: Visitor) -
     assert bob.ask("GET", f"{api}/view?seat=0")[0] == 403
     assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
     assert bob.get(f"{api}/view")["moves"] == []
-    bob.close()
 
 
 def test_cookies_are_for_their_game_and_neither_for_scripts_nor_in_the_file(server: Served, ann: Visitor) -> None:
@@ -110,9 +109,16 @@ def test_cookies_are_for_their_game_and_neither_for_scripts_nor_in_the_file(serv
     assert not [token for token in tokens if token.encode() in content]
 
 
-def test_undo_takes_back_until_something_is_shown(ann: Visitor) -> None:
-    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+def two(ann: Visitor) -> str:
+    """A game of two people at one screen."""
+    return f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+
+
+def test_a_hint_and_undo_until_something_is_shown(ann: Visitor) -> None:
+    api = two(ann)
     view = ann.get(f"{api}/view?seat=0")
+    said = ann.post(f"{api}/hint", {"seat": 0, "version": view["version"], "spec": "greedy"})
+    assert [one["action"] for one in said["moves"]] == [move["action"] for move in view["moves"]]
     assert not view["can_undo"]
     assert ann.ask("POST", f"{api}/undo", {"seat": 0, "version": view["version"]})[0] == 409
     after = play(ann, api, view)
@@ -121,16 +127,8 @@ def test_undo_takes_back_until_something_is_shown(ann: Visitor) -> None:
     assert back["version"] > after["version"] and back["moves"] == view["moves"]
 
 
-def test_a_hint_is_for_the_one_who_decides(ann: Visitor) -> None:
-    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
-    view = ann.get(f"{api}/view?seat=0")
-    said = ann.post(f"{api}/hint", {"seat": 0, "version": view["version"], "spec": "greedy"})
-    assert [one["action"] for one in said["moves"]] == [move["action"] for move in view["moves"]]
-    assert ann.ask("POST", f"{api}/hint", {"seat": 1, "version": view["version"]})[0] == 409
-
-
 def test_what_has_been_is_seen_again(ann: Visitor) -> None:
-    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    api = two(ann)
     seen = [ann.get(f"{api}/view?seat=0")]
     for _ in range(6):
         play(ann, api, ann.get(f"{api}/view?seat={seen[-1]['decider']}"))
@@ -154,9 +152,7 @@ def test_the_board_of_a_view_shows_what_the_view_says(ann: Visitor) -> None:
         seen.update(die.split(",")[0] for die in dice)
         play(ann, api, view)
     assert "Ann" in seen <= {"Ann", RANDOM["name"]}
-    assert view["stars"] is not None and sum(map(sum, (one.values() for one in view["stars"]))) == sum(
-        10 - p["stars"] for p in view["view"]["players"]
-    )
+    assert [sum(one.values()) for one in view["stars"]] == [10 - player["stars"] for player in view["view"]["players"]]
 
 
 def test_agents_alone_step_by_step(ann: Visitor) -> None:
@@ -170,16 +166,22 @@ def test_agents_alone_step_by_step(ann: Visitor) -> None:
     ann.post(f"{api}/pace", {"pace": None})
 
 
-def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> None:
-    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
-    line = http.client.HTTPConnection("127.0.0.1", server.port)
-    line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{server.port}"})
-    stream = line.getresponse()
-    view = ann.get(f"{api}/view?seat=0")
-    assert stream.readline() + stream.readline() == f"data: {view['version']}\n\n".encode()
-    after = play(ann, api, view)
-    assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
+@contextmanager
+def listening(port: int, api: str, client: str = "127.0.0.1") -> Iterator[http.client.HTTPResponse]:
+    """Somebody listens to a game; the stream of its events."""
+    line = http.client.HTTPConnection("127.0.0.1", port, source_address=(client, 0))
+    line.request("GET", f"{api}/events")
+    yield line.getresponse()
     line.close()
+
+
+def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> None:
+    api = two(ann)
+    with listening(server.port, api) as stream:
+        view = ann.get(f"{api}/view?seat=0")
+        assert stream.readline() + stream.readline() == f"data: {view['version']}\n\n".encode()
+        after = play(ann, api, view)
+        assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
 
 
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
@@ -196,10 +198,10 @@ def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game
         game.play(rng.choice(game.legal()))
 
 
-def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dict[int, Visitor]]:
+def seated(server: Served, game: Game) -> tuple[str, dict[int, Visitor]]:
     """A game on the server that stands as this one, and a visitor in each seat."""
     seats = [Seat(f"P{k}", None) for k in range(game.rules.num_players)]
-    session = Session.of(game, seats, practice=practice)
+    session = Session.of(game, seats)
     name, tokens = server.inside(lambda: server.registry.open(session, 0))
     visitors = {}
     for k in range(len(seats)):
@@ -265,18 +267,12 @@ def test_what_a_seat_gets_depends_on_what_it_may_know_alone(server: Served, num_
             assert one == other
         if games[0].player == seat:
             action = int(games[0].legal_actions()[-1])
-            moved += same_outcomes(games, action) and after_moves(tables, seat, action)
-        for _, visitors, _ in tables:
-            for visitor in visitors.values():
-                visitor.close()
+            for game in games:
+                game.play(action)
+            moved += games[0].outcomes == games[1].outcomes and after_moves(tables, seat, action)
+        for visitor in [visitor for _, visitors, _ in tables for visitor in visitors.values()]:
+            visitor.close()
     assert moved > 3
-
-
-def same_outcomes(games: list[Game], action: int) -> bool:
-    """Whether a move of two games draws the same."""
-    for game in games:
-        game.play(action)
-    return games[0].outcomes == games[1].outcomes and games[0].observation(0).shape == games[1].observation(0).shape
 
 
 def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, action: int) -> bool:
@@ -293,36 +289,22 @@ def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, ac
 
 
 def first_event(visitor: Visitor, api: str) -> bytes:
-    """The first messages of the stream of a game."""
-    line = http.client.HTTPConnection("127.0.0.1", visitor.port)
-    line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{visitor.port}"})
-    try:
-        return line.getresponse().readline()
-    finally:
-        line.close()
+    with listening(visitor.port, api) as stream:
+        return stream.readline()
 
 
 def test_choices_made_in_secret_stay_secret(server: Served) -> None:
     """Two games of one seed in which player 1 keeps another hidden recruit: nobody else sees any difference (R2.2)."""
-    seen = []
-    for choice in (0, 1):
-        game = Game(Rules(num_players=3), seed=11)
-        api, visitors = seated(server, game)
-        told = []
+    seen: list[list[bytes]] = [[], []]
+    for choice, told in enumerate(seen):
+        api, visitors = seated(server, Game(Rules(num_players=3), seed=11))
         while not (view := visitors[0].get(f"{api}/view"))["view"]["turn"]:
             seat = view["decider"]
-            moves = visitors[seat].get(f"{api}/view?seat={seat}")["moves"]
-            hidden = seat == 1 and len(moves) == 3
-            action = moves[choice if hidden else -1]["action"]
-            answer = visitors[seat].ask("POST", f"{api}/moves", {"seat": seat, "version": view["version"], "action": action})
-            assert answer[0] == 200
-            told += [visitors[k].ask("GET", f"{api}/view?seat={k}")[1] for k in (0, 2)]
-            told += [visitors[k].ask("GET", f"{api}/view")[1] for k in (0, 1, 2)]
-        seen.append(told)
-        for visitor in visitors.values():
-            visitor.close()
-    assert len(seen[0]) > 20
-    assert seen[0] == seen[1]
+            own = visitors[seat].get(f"{api}/view?seat={seat}")
+            play(visitors[seat], api, own, choice if seat == 1 and len(own["moves"]) == 3 else -1)
+            asked = [(0, "?seat=0"), (2, "?seat=2"), (0, ""), (1, ""), (2, "")]
+            told += [visitors[k].ask("GET", f"{api}/view{query}")[1] for k, query in asked]
+    assert len(seen[0]) > 20 and seen[0] == seen[1]
 
 
 FOREIGN = "http://evil.example"
@@ -335,7 +317,6 @@ GUARDED = [
     ("another port of this host", "POST", "/api/games", {}, {"Origin": "http://127.0.0.1:1"}, 403),
     ("another origin that reads", "GET", "/api/games", None, {"Origin": FOREIGN}, 403),
     ("another site", "POST", "/api/games", {}, {"Sec-Fetch-Site": "cross-site"}, 403),
-    ("a site beside this one", "GET", "/static/play.js", None, {"Sec-Fetch-Site": "same-site"}, 403),
     ("a form", "POST", "/api/games", {}, {"Content-Type": "application/x-www-form-urlencoded"}, 415),
     ("a body that is announced too long", "POST", "/api/games", b"{}", {"Content-Length": "99999999999"}, 413),
     ("a long body", "POST", "/api/games", b" " * 1_000_001, {}, 413),
@@ -344,22 +325,15 @@ GUARDED = [
     ("no number", "POST", "/api/games", b'{"pace": NaN}', {}, 422),
     ("too deep", "POST", "/api/games", DEEP, {}, 422),
     ("an unknown key", "POST", "/api/games", {"seats": [ANN, BOB], "seed": 3}, {}, 422),
-    ("one seat", "POST", "/api/games", {"seats": [ANN]}, {}, 422),
-    ("a long name", "POST", "/api/games", {"seats": [{"name": "A" * 41}, BOB]}, {}, 422),
     ("a name of half a letter", "POST", "/api/games", b'{"seats": [{"name": "\\ud800"}, {"name": "Bob"}]}', {}, 422),
-    ("no option", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"cheating": True}}, {}, 422),
     ("a pace below zero", "POST", "/api/games", {"seats": [ANN, BOB], "pace": -1}, {}, 422),
     ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
-    ("no agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "nobody"}]}, {}, 422),
     ("an agent without end", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999999999"}]}, {}, 422),
     ("a slow agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999s"}]}, {}, 422),
     ("a study of nothing", "POST", "/api/studies", {}, {}, 422),
     ("a study of two things", "POST", "/api/studies", {"record": "", "game": ""}, {}, 422),
-    ("a study of no game", "POST", "/api/studies", {"game": "0123456789abcdef"}, {}, 404),
     ("a branch of no study", "POST", "/api/games", {"seats": [ANN, BOB], "start": {"study": "x", "ply": 0}}, {}, 404),
-    ("a branch of nothing", "POST", "/api/games", {"seats": [ANN, BOB], "start": 7}, {}, 422),
     ("no study to delete", "DELETE", "/api/studies/0123456789abcdef", {}, {}, 404),
-    ("no study to stop", "DELETE", "/api/studies/0123456789abcdef/analyses", {"spec": "ppo"}, {}, 404),
     ("a damaged record", "POST", "/api/studies", {"record": "{}\nplace 4 farm\n"}, {}, 422),
     ("no game", "GET", "/api/games/0123456789abcdef/view", None, {}, 404),
     ("no study", "GET", "/api/studies/0123456789abcdef", None, {}, 404),
@@ -384,34 +358,25 @@ def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any
     assert server.inside(lambda: (server.store.count("game"), server.store.count("study"))) == before
 
 
-def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> None:
-    made = new(ann, ANN, {**BOB, "here": True})
-    api = f"/api/games/{made['id']}"
+def test_moves_that_are_refused_change_nothing(ann: Visitor) -> None:
+    api = two(ann)
     view = ann.get(f"{api}/view?seat=0")
     good = {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]}
-    stranger = server.visitor()
-    for visitor, change, status in (
-        (stranger, {}, 403),
-        (ann, {"seat": 1}, 409),
-        (ann, {"seat": 2}, 422),
-        (ann, {"seat": True}, 422),
-        (ann, {"version": view["version"] + 1}, 409),
-        (ann, {"action": "place 4 farm"}, 422),
-        (ann, {"action": "choose nobody"}, 422),
-        (ann, {"action": 10**9}, 422),
-        (ann, {"action": True}, 422),
-        (ann, {"force": True}, 422),
+    for change, status in (
+        ({"seat": 1}, 409),
+        ({"seat": 2}, 422),
+        ({"seat": True}, 422),
+        ({"version": view["version"] + 1}, 409),
+        ({"action": "place 4 farm"}, 422),
+        ({"action": 10**9}, 422),
+        ({"action": True}, 422),
+        ({"force": True}, 422),
     ):
-        got, content, _ = visitor.ask("POST", f"{api}/moves", {**good, **change})
+        got, content, _ = ann.ask("POST", f"{api}/moves", {**good, **change})
         assert got == status, (change, content)
-        assert visitor is ann or b"legal" not in content
-    for what, body in (("seats", {"seat": 0, "spec": "random"}), ("pace", {"pace": 0}), ("step", {}), ("retry", {})):
-        assert stranger.ask("POST", f"{api}/{what}", body)[0] == 403
-    assert stranger.ask("DELETE", api, {})[0] == 403
     assert ann.ask("GET", f"{api}/record")[0] == 403
-    assert ann.ask("POST", "/api/studies", {"game": made["id"]})[0] == 403
+    assert ann.ask("POST", "/api/studies", {"game": api.rpartition("/")[2]})[0] == 403
     assert ann.get(f"{api}/view?seat=0") == view
-    stranger.close()
 
 
 @pytest.fixture(scope="module")
@@ -450,7 +415,8 @@ def test_one_client_does_not_fill_the_server(small: Served) -> None:
     status, content, _ = other.ask("POST", "/api/games", body)
     assert status == 503 and b"there are 3 games already" in content
     aged(small, games[0], 7200)
-    with listening(small, games[0]):
+    with listening(small.port, f"/api/games/{games[0]}") as stream:
+        stream.readline()
         assert ann.ask("POST", "/api/games", body)[0] == 503  # somebody is looking at it
     wait_until(lambda: not small.registry._running[games[0]].listeners)
     aged(small, games[0], 7200)
@@ -471,32 +437,21 @@ def aged(server: Served, name: str, seconds: float) -> None:
         server.registry._running[name].used -= seconds
 
 
-@contextmanager
-def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[int]:
-    """Somebody listens to a game; the status of the answer."""
-    line = http.client.HTTPConnection("127.0.0.1", server.port, source_address=(client, 0))
-    line.request("GET", f"/api/games/{name}/events")
-    answer = line.getresponse()
-    if answer.status == 200:
-        answer.readline()
-    yield answer.status
-    line.close()
-
-
 def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
     emptied(small)
-    one, other = (
-        small.inside(lambda: small.registry.open(Session.of(Game(Rules(num_players=2)), [Seat("A"), Seat("B")]), 0))[0]
-        for _ in range(2)
-    )
+    ann = small.visitor()
+    one, other = (f"/api/games/{new(ann, ANN, BOB)['id']}" for _ in range(2))
     with ExitStack() as stack:
-        listen = lambda name, client="127.0.0.1": stack.enter_context(listening(small, name, client))  # noqa: E731
-        assert [listen(one) for _ in range(3)] == [200, 200, 503]  # those of the game
-        assert [listen(other) for _ in range(2)] == [200, 503]  # those of the client
-        assert listen(other, "127.0.0.2") == 200
+        # Two for each game, three for each client.
+        for api, client, status in (
+            *((one, "127.0.0.1", status) for status in (200, 200, 503)),
+            *((other, "127.0.0.1", status) for status in (200, 503)),
+            (other, "127.0.0.2", 200),
+        ):
+            stream = stack.enter_context(listening(small.port, api, client))
+            assert stream.status == status and stream.readline()
     wait_until(lambda: not any(game.listeners for game in small.registry._running.values()))
-    answer = small.visitor().ask("HEAD", f"/api/games/{one}/events")
-    assert answer[0] == 200 and answer[1] == b""
+    assert ann.ask("HEAD", f"{one}/events")[:2] == (200, b"")
 
 
 def test_requests_that_never_end_are_ended(small: Served) -> None:
@@ -684,7 +639,7 @@ def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Vis
 
 
 def test_a_full_disk_changes_nothing(server: Served, ann: Visitor) -> None:
-    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    api = two(ann)
     pages = server.inside(lambda: fill(server.store))
     try:
         status, seat = 200, 0
@@ -727,19 +682,13 @@ def database(path: Path, version: int = 0, application: int = 0) -> None:
 
 NOT_OURS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a text": (lambda path: path.write_text("no database " * 100), "is not a file of"),
-    "a short text": (lambda path: path.write_text("x"), "is not a file of"),
     "an empty database": (database, "is not a file of"),
     "a file of another program": (lambda path: database(path, VERSION, 1), "is not a file of"),
-    "a file without a version": (lambda path: database(path, 0, APPLICATION), "is of version 0"),
     "a file of an earlier version": (lambda path: database(path, VERSION - 1, APPLICATION), f"is of version {VERSION - 1}"),
     "a file of a later version": (lambda path: database(path, VERSION + 1, APPLICATION), f"is of version {VERSION + 1}"),
     "a folder": (lambda path: path.mkdir(), "is not a file"),
     "a pipe": (os.mkfifo, "is not a file"),
     "a link to nothing": (lambda path: path.symlink_to("nothing"), "is not a file"),
-    "a link to a text": (
-        lambda path: (path.with_name("text").write_text("x"), path.symlink_to("text")),
-        "is not a file of",
-    ),
     "nowhere/games": (lambda path: None, "there is no folder"),
     "another file beside": (lambda path: path.with_name(f"{path.name}-wal").write_text("mine"), "cannot be made beside"),
     "a file that is read-only": (lambda path: (Store(path).close(), path.chmod(0o444)), "is read-only"),
@@ -827,9 +776,8 @@ def test_a_game_branches_off_a_study(ann: Visitor, record: str) -> None:
     name = ann.post("/api/games", {"seats": seats, "start": start, "pace": None})["id"]
     view = ann.get(f"/api/games/{name}/view?seat=0")["view"]
     assert view == there
-    for bad in ({**start, "ply": end}, {**start, "ply": end + 1}, {**start, "ply": -1}, {"study": study}):
+    for bad in ({**start, "ply": end}, {**start, "ply": -1}, {"study": study}):
         assert ann.ask("POST", "/api/games", {"seats": seats, "start": bad})[0] == 422
-    assert ann.ask("POST", "/api/games", {"seats": seats[:2], "start": start})[0] == 422
 
 
 def test_a_game_goes_on_from_a_position(ann: Visitor) -> None:
@@ -838,19 +786,15 @@ def test_a_game_goes_on_from_a_position(ann: Visitor) -> None:
     made = ann.post("/api/games", {"seats": seats, "position": position})
     view = ann.get(f"/api/games/{made['id']}/view?seat={game.player}")
     assert view["view"]["turn"] == game.turn and [move["notation"] for move in view["moves"]] == game.legal()
-    for body in ({"position": {**position, "turn": -1}}, {"position": 7}, {"position": position, "rules": {}}):
+    for body in ({"position": {**position, "turn": -1}}, {"position": 7}, {"position": position, "seats": seats * 2}):
         assert ann.ask("POST", "/api/games", {"seats": seats, **body})[0] == 422
-    assert ann.ask("POST", "/api/games", {"seats": seats * 2, "position": position})[0] == 422
 
 
 def test_a_study_of_a_position_can_be_deleted(ann: Visitor) -> None:
     position = Game(Rules(num_players=2), seed=4).to_dict()
     api = f"/api/studies/{ann.post('/api/studies', {'position': position})['id']}"
-    assert ann.get(f"{api}/at/0/position")["position"] == position
-    assert ann.ask("GET", f"{api}/at/1/position")[0] == 404
-    assert ann.get(api)["lines"] == [] and ann.get(f"{api}/at/0")["moves"]
-    assert ann.ask("DELETE", api, {})[0] == 200
-    assert ann.ask("GET", api)[0] == 404 and ann.ask("GET", f"{api}/at/0")[0] == 404
+    assert ann.get(f"{api}/at/0/position")["position"] == position and ann.get(f"{api}/at/0")["moves"]
+    assert ann.ask("DELETE", api, {})[0] == 200 and ann.ask("GET", api)[0] == 404
 
 
 def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, record: str) -> None:
@@ -860,11 +804,9 @@ def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, rec
     visitor = Visitor(command.port)
     assert visitor.get("/api" + first.split()[4].partition(str(command.port))[2].replace("study", "studies"))["record"] == record
     api = f"/api/games/{visitor.post('/api/games', {'seats': [ANN, BOB]})['id']}"
-    stream = http.client.HTTPConnection("127.0.0.1", command.port)
-    stream.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{command.port}"})
-    assert stream.getresponse().readline().startswith(b"data: ")
-    assert command.end(signal.SIGINT) in (0, 130)  # uvicorn by itself would wait until the stream ends
-    stream.close()
+    with listening(command.port, api) as stream:
+        assert stream.readline().startswith(b"data: ")
+        assert command.end(signal.SIGINT) in (0, 130)  # uvicorn by itself would wait until the stream ends
     visitor.close()
     assert command.start().line == first  # no second study of one record
     command.end(signal.SIGKILL)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import random
 from collections import Counter
-from typing import Any
-
-import pytest
 
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
+from euphoria_agents.record_steps import steps
 from euphoria_env import Game, Rules
 
 
-def a_record(seed: int, **rules: Any) -> str:
-    """A game in which workers are placed, and stars, as often as possible."""
-    game, rng = Game(Rules(**rules), seed), random.Random(seed)
+def a_record(game: Game, seed: int) -> str:
+    """The game, in which workers are placed, and stars, as often as possible."""
+    rng = random.Random(seed)
     while game.ranking is None:
         legal = game.legal()
         eager = [move for move in legal if move.startswith(("star", "dilemma", "place"))]
@@ -26,17 +24,11 @@ def a_record(seed: int, **rules: Any) -> str:
 
 def recount(record: str) -> list[dict[str, int]]:
     """The same as `stars_by_source`, from the positions and the lines alone."""
-    final = Game.from_record(record)
-    first = json.loads(record.partition("\n")[0])
-    game = Game.from_dict(first["position"]) if "position" in first else Game(Rules.from_dict(first["rules"]), first["seed"])
-    stars = [Counter[str]() for _ in range(game.rules.num_players)]
+    seen = [(game.to_dict(), line) for game, line in steps(record)]
+    stars = [Counter[str]() for _ in seen[0][0]["players"]]
     space = ""
-    for line in final.history:
-        move = line.partition(" | ")[0]
-        old = game.to_dict()
-        space = move.split()[2] if move.startswith("place ") else space
-        game.play(move)
-        new = game.to_dict()
+    for (old, line), (new, _) in itertools.pairwise(seen):
+        space = line.split()[2] if line.startswith("place ") else space
         for name, market in new["markets"].items():
             for p in set(market["stars"]) - set(old["markets"][name]["stars"]):
                 stars[p]["artifact market" if old["markets"][name]["built"] else "construction"] += 1
@@ -56,7 +48,7 @@ def recount(record: str) -> list[dict[str, int]]:
 def test_the_stars_are_those_of_a_plain_recount() -> None:
     sources = Counter[str]()
     for seed in range(14):
-        record = a_record(seed, num_players=2 + seed % 5, max_turns=500)
+        record = a_record(Game(Rules(num_players=2 + seed % 5, max_turns=500), seed), seed)
         found = stars_by_source(record)
         assert found == recount(record)
         sources.update(sum(map(Counter, found), Counter[str]()))
@@ -66,14 +58,5 @@ def test_the_stars_are_those_of_a_plain_recount() -> None:
 def test_a_record_that_begins_with_a_position() -> None:
     tile = {"tile": "spa_of_fleeting_pleasure", "built": True, "stars": [0]}
     position = {"rules": {"num_players": 2, "max_turns": 30}, "seed": 4, "markets": {"euphorian_market_1": tile}}
-    game, rng = Game.from_dict(position), random.Random(1)
-    while game.ranking is None:
-        game.play(rng.choice(game.legal()))
-    placed = [10 - player["stars"] for player in game.to_dict()["players"]]
-    assert [sum(one.values()) for one in stars_by_source(game.to_record())] == [placed[0] - 1, placed[1]]
-
-
-@pytest.mark.parametrize(("record", "said"), [("x", "line"), ("x\ny", "line 1")])
-def test_what_is_no_record(record: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        stars_by_source(record)
+    record = a_record(Game.from_dict(position), 1)
+    assert stars_by_source(record) == recount(record)

@@ -22,7 +22,7 @@ from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UN
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.registry import load_untrusted
-from euphoria_env import IllegalMove, Rules
+from euphoria_env import Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.cards.recruits import RECRUITS
 
@@ -30,6 +30,7 @@ SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, second
 OPPONENTS = SMALL.opponents
 HERE = partial(in_processes, processes=1)
 
+FAULTY = "tests.tools.faulty_agents"
 OWN = """
 import time
 
@@ -37,30 +38,12 @@ class First:
     def act(self, observation, mask, rng):
         return int(mask.argmax())
 
-class Illegal(First):
-    def act(self, observation, mask, rng):
-        return int(mask.argmin())
-
-class Raises(First):
-    def act(self, observation, mask, rng):
-        return {}["gold"]
-
-class Sleeps(First):
-    def act(self, observation, mask, rng):
-        time.sleep(3600)
-
 class Naps(First):  # once it has answered often
     asked = 0
     def act(self, observation, mask, rng):
         self.asked += 1
         if self.asked > 1000:
             time.sleep(3600)
-        return super().act(observation, mask, rng)
-
-class Duelist(First):
-    needs_game = True
-    def act(self, observation, mask, rng, game):
-        assert game.rules.num_players == 2
         return super().act(observation, mask, rng)
 
 class Moody(First):
@@ -89,22 +72,6 @@ def files(folder: Path) -> dict[str, bytes]:
 # -------------------------------------------------------------------------------------------------------------- the tasks
 
 
-def test_tasks_are_what_their_names_say() -> None:
-    assert {name: (task.players, task.games) for name, task in TASKS.items()} == {
-        "duel-v1": ((2,), 1000),
-        "table-v1": ((4,), 1000),
-        "any-v1": ((2, 3, 4, 5, 6), 240),
-        "short-v1": ((2,), 1000),
-        "cards-v1": ((2,), 1000),
-        "trade-v1": ((4,), 1000),
-        "partners-v1": ((2, 3, 4, 5, 6), 60),
-    }
-    assert len({task.seed for task in TASKS.values()}) == len(TASKS)
-    assert all(task.games % n == 0 for task in TASKS.values() for n in task.players), "everybody has every seat equally often"
-    assert TASKS["short-v1"].rules == [Rules(num_players=2, stars_to_win=5)]
-    assert TASKS["trade-v1"].rules == [Rules(num_players=4, trading=True)]
-
-
 def test_cards_of_judging_are_unknown_from_training() -> None:
     task = TASKS["cards-v1"]
     judged, trained = task.rules[0], Rules(num_players=2, **task.training)
@@ -116,7 +83,9 @@ def test_cards_of_judging_are_unknown_from_training() -> None:
     assert [factions.count(faction) for faction in range(4)] == [3, 3, 3, 3]
 
 
-def test_every_opponent_ships_and_has_a_rating() -> None:
+def test_every_task_is_fair_and_its_opponents_ship_and_have_a_rating() -> None:
+    assert len({task.seed for task in TASKS.values()}) == len(TASKS)
+    assert all(task.games % n == 0 for task in TASKS.values() for n in task.players), "everybody has every seat equally often"
     for task in TASKS.values():
         assert list(task.ratings) == list(task.opponents)
         assert all(load_untrusted(spec).act_batch is not None for spec in task.opponents), "no path: it comes with the package"
@@ -183,23 +152,13 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
     assert task.anchors[1] < found["rating"]["mu"] < task.anchors[3], "on the scale of the opponents"
 
 
-class Interrupted(Exception):
-    """Ctrl-C, as far as judging is concerned."""
-
-
-def interrupt(spec: str, folder: Path, units: int) -> None:
-    """Judges an agent until so many units of work are finished."""
-
-    def stop(games: int) -> None:
-        if games and len((folder / UNFINISHED).read_text().splitlines()) == units:
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        judge(SMALL, spec, folder, HERE, progress=stop)
-
-
 def test_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
-    interrupt("weights", tmp_path / "torn", 3)
+    def stop(games: int) -> None:
+        if games and len((tmp_path / "torn" / UNFINISHED).read_text().splitlines()) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(SMALL, "weights", tmp_path / "torn", HERE, progress=stop)
     assert not (tmp_path / "torn" / RESULT).exists(), "nothing half written"
     reported: list[int] = []
     judge(SMALL, "weights", tmp_path / "torn", HERE, progress=reported.append)
@@ -231,11 +190,9 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "error", "message"),
     [
-        ("Illegal", IllegalMove, "Illegal answered .* which is illegal"),
-        ("Raises", AgentFailed, r"Raises raised KeyError: 'gold' \(judged_.*.py, line \d+\)"),
-        ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for its first decision"),
+        (f"{FAULTY}:Raises:nothing", AgentFailed, r"Raises:nothing raised KeyError: .* \(faulty_agents.py, line \d+\)"),
+        (f"{FAULTY}:Sleeps:nothing", TooSlow, r"took more than 0\.5 s for its first decision"),
         ("Moody", ValueError, "Moody' plays differently when it is asked again: .* in decision .* of the same game"),
-        ("Nobody", ValueError, "has no 'Nobody'"),
     ],
 )
 def test_an_agent_at_fault_is_told_and_nothing_is_written(
@@ -244,7 +201,7 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
     if error is TooSlow:
         monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
     with pytest.raises(error, match=message):
-        judge(SMALL, f"{own}:{agent}", tmp_path / "out", HERE)
+        judge(SMALL, agent if ":" in agent else f"{own}:{agent}", tmp_path / "out", HERE)
     assert not (tmp_path / "out").exists()
 
 
@@ -256,29 +213,18 @@ def test_a_decision_that_takes_too_long_later_is_told(own: str, tmp_path: Path) 
 
 def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> None:
     found = judge(SMALL, f"{own}:Moody", tmp_path, HERE, repeatable=False)
-    assert found["agent"] == {
-        "name": f"{own}:Moody", "spec": f"{own}:Moody", "files": found["agent"]["files"], "repeatable": False
-    }  # fmt: skip
-    assert list(found["agent"]["files"]) == [f"{own}.py"]
+    assert not found["agent"]["repeatable"] and list(found["agent"]["files"]) == [f"{own}.py"]
 
 
-def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     small: dict[str, Task] = {"small-v1": dataclasses.replace(SMALL, games=4)}
     monkeypatch.setattr(tasks, "TASKS", small)
     main(["benchmark", "small-v1", "--agent", "weights", "--out", str(tmp_path / "out"), "--processes", "1"])
     told = capsys.readouterr().out
-    main(["benchmark", "small-v1", "--agent", f"{own}:Duelist", "--out", str(tmp_path / "duelist"), "--processes", "1"])
     assert heading(SMALL) in told and (tmp_path / "out" / ROW).read_text() in told
-    for arguments, message in (
-        (["nothing-v1"], "there is no task 'nothing-v1'; there are small-v1"),
-        (["small-v1", "--agent", f"{own}:Raises", "--out", str(tmp_path / "new")], "KeyError: 'gold'"),
-        (["small-v1", "--processes", "0"], "processes must"),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main(["benchmark", *arguments, *(() if "--processes" in arguments else ("--processes", "1"))])
-        assert ended.value.code == 2 and message in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
-    assert json.loads((tmp_path / "out" / RESULT).read_text())["format"] == FORMAT
+    with pytest.raises(SystemExit) as ended:
+        main(["benchmark", "nothing-v1"])
+    assert ended.value.code == 2 and "there is no task 'nothing-v1'; there are small-v1" in capsys.readouterr().err
 
 
 # ----------------------------------------------------------------------------------------------------------- leaderboard
@@ -310,6 +256,8 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     unsteady["agent"]["repeatable"] = False
     assert [one.name for one in leaderboard.standings("duel-v1", [unsteady])] == ["mcts:0.5s, not repeatable"]
     seeds = [result_of("ours", rate, 2_000_000, seed=k) for k, rate in enumerate((0.5, 0.6, 0.7))]
+    seeds[0]["entry"] = {"date": "2026-11-23", "code": "docs/tutorials/agent.md", "reproduced_by": ["B. Curious"]}
+    seeds[1]["entry"] = {"date": "2026-11-24", "paper": "https://example.org/a", "reproduced_by": ["A. Careful"]}
     more = result_of("ours", 0.9, 20_000_000)
     results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
     found = [leaderboard.row(one) for one in leaderboard.standings("duel-v1", results)]
@@ -317,31 +265,11 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is their range"
     assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0)", "")
     assert all(len(line) == len(leaderboard.headings(TASKS["duel-v1"])) for line in found)
+    links = "[code](../docs/tutorials/agent.md), [paper](https://example.org/a)"
+    assert found[1][-1] == f"{links}, 2026-11-24, reproduced by A. Careful, B. Curious"
     picture = leaderboard.draw([*results, result_of("$\\x$", 0.2)])  # which is no mathematics
     assert picture.index(">greedy<") < picture.index(">ours, 2 M<") < picture.index(">ours, 20 M<") < picture.index(">other<")
     assert picture == leaderboard.draw([*results, result_of("$\\x$", 0.2)]) and ">$\\x$<" in picture
-
-
-def test_a_row_links_code_and_paper_and_says_who_reproduced_it(tmp_path: Path) -> None:
-    seeds = [result_of("ours", rate, 2_000_000, seed=k) for k, rate in enumerate((0.5, 0.6, 0.7))]
-    seeds[0]["entry"] = {"date": "2026-11-23", "code": "docs/tutorials/agent.md", "reproduced_by": ["B. Curious"]}
-    seeds[1]["entry"] = {"date": "2026-11-24", "paper": "https://example.org/a", "reproduced_by": ["A. Careful"]}
-    (tmp_path / "duel-v1").mkdir()
-    for k, seed in enumerate(seeds):
-        (tmp_path / "duel-v1" / f"{k}.json").write_text(json.dumps(seed))
-    results = leaderboard.read_results(tmp_path).values()
-    (found,) = (leaderboard.row(one) for one in leaderboard.standings("duel-v1", results))
-    links = "[code](../docs/tutorials/agent.md), [paper](https://example.org/a)"
-    assert leaderboard.headings(TASKS["duel-v1"])[-1] == "entry"
-    assert found[-1] == f"{links}, 2026-11-24, reproduced by A. Careful, B. Curious"
-
-
-def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
-    """The place of a value in a result: its container, and its name there."""
-    *path, last = [int(key) if key.isdigit() else key for key in keys.split(".")]
-    for key in path:
-        result = result[key]
-    return result, last
 
 
 @pytest.mark.parametrize(
@@ -352,23 +280,21 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
         ("more", 1, "object contains unknown field more"),
         ("all.win_rate", 7.5, "all.win_rate: expected float <= 1.0"),
         ("all.wins", 3, "all.wins must"),
-        ("all.interval", [-0.1, 0.6], r"all.interval\[0\]: expected float >= 0.0"),
         ("all.mean_rank", 1.4, "all.mean_rank must"),
         ("agent.name", " ", "name must"),
-        ("training.decisions", 10**11, "training.decisions: expected int <= 21000000"),
         ("opponents.greedy.games", 2000, "opponents.greedy.games must"),
         ("matches.1.against", "random", "matches must"),
-        ("environment.fingerprint", None, "environment.fingerprint: expected str, got null"),
-        ("entry.date", "yesterday", "entry.date: expected str matching regex"),
         ("entry.code", "javascript:alert(1)", "entry.code: expected str matching regex"),
         ("entry.paper", "https://a.b/) | x", "entry.paper: expected str matching regex"),
         ("entry.reproduced_by", ["a | b"], "name must"),
-        ("entry.by", "me", "entry: object contains unknown field by"),
     ],
 )
 def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
     result = result_of("ours", 0.5, 2_000_000) | {"entry": {"date": "2026-11-24"}}
-    where, last = at(result, key)
+    where: Any = result
+    *path, last = [int(name) if name.isdigit() else name for name in key.split(".")]
+    for name in path:
+        where = where[name]
     where[last] = value
     (tmp_path / "duel-v1").mkdir()
     (tmp_path / "duel-v1" / "one.json").write_text(json.dumps(result))
@@ -376,34 +302,27 @@ def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str,
         leaderboard.read_results(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
+def test_files_that_are_no_results(tmp_path: Path) -> None:
+    good = json.dumps(result_of("ours", 0.5, 2_000_000))
+    for file, text, message in (
+        ("duel-v1/two.json", good, "two.json: agent, decisions and seed are those of one.json"),
         ("duel-v1/one.json", "{", "one.json: .*line 1 column 2"),
         ("duel-v9/one.json", "{}", "there is no task 'duel-v9'"),
-        ("duel-v1/two.json", None, "two.json: agent, decisions and seed are those of one.json"),
-    ],
-)
-def test_files_that_are_no_results(file: str, text: str | None, message: str, tmp_path: Path) -> None:
-    good = json.dumps(result_of("ours", 0.5, 2_000_000))
-    for name in ("duel-v1/one.json", file):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(good if name != file or text is None else text)
-    with pytest.raises(ValueError, match=message):
-        leaderboard.read_results(tmp_path)
-
-
-def test_results_of_another_version_are_told() -> None:
-    old = result_of("ours", 0.5)
-    old["environment"]["fingerprint"] = "another"
-    (told,) = leaderboard.outdated({Path("old.json"): old, Path("new.json"): result_of("new", 0.5)})
-    assert told.startswith("old.json: environment.fingerprint: is another, and the games of this version have ")
+    ):
+        for name, content in (("duel-v1/one.json", good), (file, text)):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(content)
+        with pytest.raises(ValueError, match=message):
+            leaderboard.read_results(tmp_path)
+        (tmp_path / file).unlink()
 
 
 def test_the_results_of_the_project_fit_this_version() -> None:
     results = leaderboard.read_results(Path(__file__).parent.parent / "benchmarks" / "results")
     assert leaderboard.outdated(results) == [], "judge them again, or see why the games have changed"
     assert {result["task"] for result in results.values()} == set(TASKS)
+    old = result_of("ours", 0.5) | {"environment": {"version": "0", "fingerprint": "another"}}
+    assert len(leaderboard.outdated({Path("old.json"): old, Path("new.json"): result_of("new", 0.5)})) == 1
 
 
 def test_a_result_can_be_checked(tmp_path: Path) -> None:
@@ -421,25 +340,3 @@ def test_a_result_can_be_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins must be"):
         judging.check_result(SMALL, "weights", path, HERE)
-
-
-def test_a_folder_in_which_an_agent_failed_can_be_used_again(tmp_path: Path, own: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec, module = f"{own}:Late", tmp_path / f"{own}.py"
-    module.write_text(OWN + LATE)
-    with pytest.raises(AgentFailed, match="raised ValueError: late"):
-        judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
-    assert not (tmp_path / "out" / RESULT).exists()
-    module.write_text(OWN + LATE.replace("2000", "10**9"))
-    tournament._hashes_once.cache_clear()
-    judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
-
-
-LATE = """
-class Late(First):
-    asked = 0
-    def act(self, observation, mask, rng):
-        self.asked += 1
-        if self.asked > 2000:
-            raise ValueError("late")
-        return super().act(observation, mask, rng)
-"""

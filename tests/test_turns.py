@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,49 +28,37 @@ def test_a_search_that_is_stopped_ends() -> None:
     assert searching.result()["moves"]
 
 
-def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not() -> None:
-    async def served() -> list[str]:
-        turns, order, gate = FairQueue(Limit(1, 1)), list[str](), asyncio.Event()
+@pytest.mark.parametrize(
+    ("places", "clients", "served"),
+    [
+        (Limit(1, 1), ["ann", "ann", "ann", "bob", "ann", "bob"], ["ann", "bob", "ann", "bob", "ann"]),
+        (Limit(3, 2), ["ann"] * 6 + ["bob"], ["ann", "ann", "bob", "ann", "ann", "ann"]),  # never all places for one client
+    ],
+)
+def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not(
+    places: Limit, clients: list[str], served: list[str]
+) -> None:
+    async def serve() -> list[str]:
+        turns, order, gate = FairQueue(places), list[str](), asyncio.Event()
 
         async def comes(client: str) -> None:
             async with turns.slot(client):
                 order.append(client)
                 await gate.wait()
 
-        tasks = [asyncio.create_task(comes(client)) for client in ("ann", "ann", "ann", "bob", "ann", "bob")]
+        tasks = [asyncio.create_task(comes(client)) for client in clients]
         await asyncio.sleep(0)
-        assert turns.wanted_by_others("ann")
         with pytest.raises(Refused, match="3 requests"):
             async with turns.slot("ann", most=3):
                 pass
-        tasks[1].cancel()  # it waits
-        gate.set()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert turns.idle
-        tasks[0].cancel()
-        return order
-
-    assert asyncio.run(served()) == ["ann", "bob", "ann", "bob", "ann"]
-
-
-def test_one_client_never_has_all_places() -> None:
-    async def held() -> Any:
-        turns, gate, inside = FairQueue(Limit(3, 2)), asyncio.Event(), list[str]()
-
-        async def comes(client: str) -> None:
-            async with turns.slot(client):
-                inside.append(client)
-                await gate.wait()
-
-        tasks = [asyncio.create_task(comes(client)) for client in ["ann"] * 9 + ["bob"]]
-        await asyncio.sleep(0)
-        found = sorted(inside)
+        tasks[2].cancel()  # it waits
         tasks[0].cancel()  # it has a place, which the next one gets
         gate.set()
         await asyncio.gather(*tasks, return_exceptions=True)
-        return found, len(inside), turns.idle
+        assert turns.idle
+        return order
 
-    assert asyncio.run(held()) == (["ann", "ann", "bob"], 10, True)
+    assert asyncio.run(serve()) == served
 
 
 def test_a_long_job_lets_those_of_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from euphoria_agents import child_process
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import ChildProcess, check_homes, homes
 from euphoria_agents.matches.ray_cluster import on_ray
-from tests.tools.commands import PATHS, heed_interrupts
+from tests.tools.commands import start
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a descendant can leave the group of its parent")
 
@@ -57,26 +57,21 @@ class First:
     def act(self, observation, mask, rng):
         return int(mask.argmax())
 """
-EVALUATE = "from euphoria_agents.__main__ import main\nmain()"
-SMALL = ["--agent", "mine:First", "--against", "random", "--games", "4", "--max-turns", "3"]
 
 
 def test_processes_run_the_code_of_their_parent(site: Path, checkout: Path) -> None:
-    done = run_there(EVALUATE, ["evaluate", *SMALL, "--processes", "2"], site, checkout)
+    """A program of one copy runs in the folder of the other."""
+    program = site / "bin" / "program.py"
+    program.write_text("from euphoria_agents.__main__ import main\nmain()")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": str(site), "NUMBA_DISABLE_JIT": "1"}
+    words = ["evaluate", "--agent", "mine:First", "--against", "random", "--games", "4", "--max-turns", "3", "--processes", "2"]
+    command = [sys.executable, str(program), *words]
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     runs = [line for line in done.stderr.splitlines() if line.startswith("runs")]
     here = f"runs {site}/euphoria_env/__init__.py {site}/euphoria_agents/__init__.py {site} None"
     assert len(runs) >= 2 and set(runs) == {here}, "in the environment of its parent, too"
-
-
-def run_there(program: str, words: list[str], site: Path, checkout: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a program of one copy in the folder of the other."""
-    (site / "bin" / "program.py").write_text(program)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment |= {"PYTHONPATH": str(site), "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, str(site / "bin" / "program.py"), *words]
-    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 def test_another_copy_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -166,16 +161,7 @@ def wild(tmp_path: Path) -> Path:
 
 
 def evaluate(folder: Path, agent: str, processes: int) -> subprocess.Popen[str]:
-    words = ["evaluate", "--agent", agent, "--games", "2", "--max-turns", "2", "--processes", str(processes)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "euphoria_agents", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": PATHS},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heed_interrupts,
-    )
+    return start("evaluate", "--agent", agent, "--games", 2, "--max-turns", 2, "--processes", processes, cwd=folder)
 
 
 @linux

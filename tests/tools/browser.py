@@ -6,14 +6,13 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.tools.commands import start
+
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -46,11 +45,7 @@ class ServerProcess:
 
     def start(self) -> ServerProcess:
         """Starts it, and waits until it answers."""
-        command = [sys.executable, "-m", "euphoria_agents", "serve", "--port", str(self.port), "--data", str(self.data)]
-        path = os.pathsep.join([str(ROOT), str(ROOT / "agents")])
-        self._process = subprocess.Popen(
-            [*command, *self.options], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
-        )
+        self._process = start("serve", "--port", self.port, "--data", self.data, *self.options)
         assert self._process.stdout is not None
         self.line = self._process.stdout.readline()  # what it says first
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", self.line)
@@ -61,10 +56,8 @@ class ServerProcess:
     def end(self, how: signal.Signals) -> int:
         """Ends it by a signal; its exit status."""
         self._process.send_signal(how)
-        status = self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        return status
+        self._process.communicate()
+        return self._process.returncode
 
     @property
     def url(self) -> str:

@@ -23,6 +23,10 @@ class Raises(Agent):
             raise KeyError(f"my moves are {np.flatnonzero(mask).tolist()}")
         return int(mask.argmax())
 
+    def explain(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> Any:
+        self.act(observation, mask, rng, game)
+        return super().explain(observation, mask, rng, game)
+
 
 class Sleeps(Raises):
     """Answers nothing, and ends for nobody, until there is a file at this path; then it plays."""

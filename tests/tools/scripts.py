@@ -22,7 +22,7 @@ def run(script: Path, *arguments: Any) -> tuple[int, str, str]:
 
 
 def call(name: str, *arguments: Any, code: int = 0) -> str:
-    """Runs one of `scripts/`; what it printed, or if it fails, said of it."""
+    """Runs one of `scripts/`, or `../benchmarks/NAME`; what it printed, or if it fails, said of it."""
     status, printed, told = run(SCRIPTS / f"{name}.py", *arguments)
     assert status == code, printed + told
     return told if code else printed

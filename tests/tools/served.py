@@ -30,7 +30,7 @@ class Served:
     def __init__(self, data: Path, allowed: tuple[str, ...] = (), **limits: Any) -> None:
         self.data, self.allowed, self.limits = data, allowed, Limits(**limits)
         self.port = 0
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._ready = threading.Event()
         self._visitors: list[Visitor] = []
 
@@ -38,9 +38,6 @@ class Served:
         """Somebody who asks, from an address of this machine; hangs up when the server ends."""
         self._visitors.append(Visitor(self.port, client))
         return self._visitors[-1]
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
 
     async def _serve(self) -> None:
         self.store = Store(self.data)
