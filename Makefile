@@ -52,6 +52,7 @@ test-browser: $(VENV)/.installed-test ## The tests in a browser
 	$(PY) -m pytest -q -n $(JOBS) --dist loadfile $(BROWSER) $(PYTEST_ARGS)
 
 test-oldest test-newest: test-%: .venv-%/.installed ## A selection with the oldest, or the newest versions that are allowed
+	.venv-$*/bin/python -m euphoria_agents compile
 	.venv-$*/bin/python -m pytest -q -m 'not slow and not long' $(SELECTED)
 
 lint: $(VENV)/.installed-test ## The checks without pytest

@@ -9,6 +9,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from euphoria_env.board import (
     ARTIFACTS,
     COMMODITIES,
@@ -99,7 +101,7 @@ def number(action: Any) -> int:
         ValueError: the argument is not an integer from 0 to NUM_ACTIONS - 1.
     """
     try:
-        found = -1 if isinstance(action, bool) else operator.index(action)
+        found = -1 if isinstance(action, bool | np.bool_) else operator.index(action)
     except TypeError:
         found = -1
     if not 0 <= found < NUM_ACTIONS:

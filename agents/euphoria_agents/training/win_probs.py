@@ -29,11 +29,11 @@ from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_te
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, play_round
 from euphoria_env.board import MAX_PLAYERS
 
-WIDTHS = [96, 48]  # of the hidden layers
+WIDTHS = [256, 128]  # of the hidden layers
 ROUND = 256  # games of each number of players
 STEEPEST = 1.0  # gradients are cut to this norm
 BATCH, EPOCHS, RATE = 1024, 2, 1e-3  # positions in a step, passes through them, and the rate of Adam, which goes down to 0
-EPSILON = 0.03  # share of the moves that are drawn from all that are legal
+EPSILON = 0.02  # share of the moves that are drawn from all that are legal
 MIXED = 0.06  # share of the games with other options, drawn at random
 
 
