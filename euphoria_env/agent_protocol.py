@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 class AgentFailed(RuntimeError):
-    """An agent in a process of its own failed; the message names the agent and the failure."""
+    """An agent in a process of its own failed; the message names the agent and the failure.
+
+    Attributes:
+        kind: the name of the class of the error that the agent raised; "" if its process ended.
+        place: the file and line in the agent's code, as in "(my_agent.py, line 7)", or "".
+    """
+
+    kind = place = ""
 
 
 class TooSlow(AgentFailed):

@@ -154,7 +154,10 @@ class AgentProcess(Agent):
             raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}")
         reply: _Reply = self._proper(partial(decoded, answer, _Reply))
         if reply.failed is not None:
-            raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
+            raised, text, place = (printable(part) for part in reply.failed)
+            failure = AgentFailed(f"the agent {self.name} raised {raised}{': ' * bool(text)}{text}{place and ' ' + place}")
+            failure.kind, failure.place = raised, place
+            raise failure
         self._answered.add(kind)
         return reply
 
@@ -182,7 +185,7 @@ class _Reply(msgspec.Struct, forbid_unknown_fields=True):
 
     answer: Any = None
     rng: Any = None
-    failed: str | None = None
+    failed: tuple[str, str, str] | None = None  # the class of the error, its text, and the place in the agent's code
 
 
 class _Made(msgspec.Struct, forbid_unknown_fields=True):
@@ -266,12 +269,12 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
-def _described(error: BaseException, agent: Any, kind: str) -> str:
-    """Describes an error in a line: its type, its text, and the place in the agent's own code."""
-    text, place = _text(error), ""
+def _described(error: BaseException, agent: Any, kind: str) -> tuple[str, str, str]:
+    """Returns the class of an error, its text, and the place in the agent's own code."""
+    place = ""
     with contextlib.suppress(BaseException):  # an agent may have replaced its code
         place = _place(error, agent, kind)
-    return type(error).__name__ + (f": {text}" if text else "") + place
+    return type(error).__name__, _text(error), place
 
 
 def _text(error: BaseException) -> str:
@@ -290,5 +293,5 @@ def _place(error: BaseException, agent: Any, kind: str) -> str:
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         file = Path(frame.f_code.co_filename)
         if str(file) not in ours and any(file.is_relative_to(home) for home in homes):
-            return f" ({file.name}, line {line})"
-    return f" ({Path(method.co_filename).name}, line {method.co_firstlineno})"
+            return f"({file.name}, line {line})"
+    return f"({Path(method.co_filename).name}, line {method.co_firstlineno})"

@@ -8,6 +8,8 @@ import re
 from euphoria_agents.play.agents import Unavailable
 from euphoria_env import agent_protocol
 
+PLACE = r"\(\w+\.py, line \d+\)"  # all that is shown of the code of an agent
+
 
 class WrongSeat(ValueError):
     """Another seat must decide, or there is no such seat."""
@@ -40,10 +42,10 @@ def _public(error: Exception) -> str:
         return "it took too long"
     if isinstance(error, agent_protocol.IllegalAnswer) and not hasattr(error, "__notes__"):
         return error.public
-    kind, place = type(error).__name__, None
-    if isinstance(error, agent_protocol.AgentFailed):  # "the agent ... raised KeyError: ... (my_agent.py, line 7)"
-        _, raised, text = str(error).partition(" raised ")
-        if not raised:
+    kind, place = type(error).__name__, ""
+    if isinstance(error, agent_protocol.AgentFailed):
+        if not error.kind:
             return "its process has ended"
-        kind, place = re.split("[: ]", text)[0], re.search(r" \(\w+\.py, line \d+\)$", text)
-    return (kind if isinstance(getattr(builtins, kind, None), type) else "an error") + (place[0] if place else "")
+        kind, place = error.kind, error.place if re.fullmatch(PLACE, error.place) else ""
+    known = isinstance(getattr(builtins, kind, None), type)
+    return f"{kind if known else 'an error'} {place}".rstrip()
