@@ -146,9 +146,7 @@ def judge(
         ValueError: the agent cannot be made or repeated; its name cannot stand in a table; the folder holds another result.
         AgentFailed, IllegalMove: the agent failed, or a decision took longer than the task allows (`TooSlow`).
     """
-    check_name(name or spec)
-    agent = {"name": name or spec, "spec": spec, "files": file_hashes(spec), "repeatable": repeatable}
-    about = {"environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)}, "agent": agent}
+    about = _about(task, spec, name or spec, repeatable)
     if result := _result_in(folder, task, about):
         return result
     if repeatable:
@@ -164,6 +162,13 @@ def judge(
         write_whole(folder / file, text.rstrip("\n") + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
     return found
+
+
+def _about(task: Task, spec: str, name: str, repeatable: bool) -> dict[str, Any]:
+    """Returns the part of a result that says which games it is of, and which agent; raises a `ValueError` for a bad name."""
+    check_name(name)
+    agent = {"name": name, "spec": spec, "files": file_hashes(spec), "repeatable": repeatable}
+    return {"environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)}, "agent": agent}
 
 
 def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
