@@ -60,7 +60,7 @@ class Batch:
         states: (N,) the structured array of the games.
 
     Raises:
-        ValueError: `n` or `threads` is below 1, the reward is unknown, the seed is no integer, or `events` is out of range.
+        ValueError: `n` or `threads` is below 1, the reward is unknown, the seed is not an integer, or `events` is out of range.
     """
 
     def __init__(

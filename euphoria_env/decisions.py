@@ -27,7 +27,7 @@ class Decision(IntEnum):
 
 
 class Verb(IntEnum):
-    """What happens to each item that is chosen in a series."""
+    """The verb of a series: it tells what each chosen item is used for."""
 
     PAY = 0
     GAIN = auto()

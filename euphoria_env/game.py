@@ -154,7 +154,7 @@ class Game:
         self._marks.append(len(log))
 
     def why_illegal(self, move: Any) -> str:
-        """Returns the error message for a move that is illegal now, or for what is no move at all."""
+        """Returns the error message for a move that is illegal now, or for a value that is not a move."""
         try:
             name = actions.NAMES[actions.parse(move) if isinstance(move, str) else actions.number(move)]
             wrong = f"{name!r} is illegal: player {self.player} must {self.prompt}"
@@ -269,7 +269,7 @@ class Game:
 
     @classmethod
     def taking(cls, rows: np.ndarray) -> Self:
-        """Returns a game that takes over a row of the engine, which nobody else may use: `from_rows` without copy and checks."""
+        """Returns a game that owns a row of the engine, without the copy and checks of `from_rows`; the caller gives it up."""
         game = object.__new__(cls)
         game._attach(rows, copy_rows(rows))
         return game
@@ -369,7 +369,7 @@ class Game:
         """Replays a record, and returns the game.
 
         Raises:
-            ValueError: the text is no record, or a line does not replay as written; the message names the line.
+            ValueError: the text is not a record, or a line does not replay as written; the message names the line.
         """
         for game, _ in record.replayed(text, cls):
             end = game

@@ -1,4 +1,4 @@
-"""What commands print: names as they are, whole tables, progress; and which files they never replace."""
+"""Commands print names unchanged, whole tables and progress, and never replace certain files."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def file_hashes(spec: str) -> dict[str, str]:
 
 
 class _Found(NamedTuple):
-    """What a spec names: a class or function in a module, and the argument with which it is called.
+    """The target of a spec: a class or function in a module, and the argument with which it is called.
 
     Attributes:
         plugin: the installed package that registers it; empty if none does.

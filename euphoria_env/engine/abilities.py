@@ -130,7 +130,7 @@ def holds(g, p, when):
     if when == When.NO_RESOURCE:
         return g["goods"][p, board.FIRST_RESOURCE :].sum() == 0
     if when == When.SAME_FACE or when == When.ALONE or when == When.HIGHEST or when == When.LOWEST:
-        return compares(g, p, when)
+        return compares(g, when)
     if when == When.WITHOUT_BUMPING:
         return g["bumped"] < 0
     if when == When.STAR_PLACED:
@@ -162,7 +162,7 @@ def holds(g, p, when):
 
 
 @jit
-def compares(g, p, when):
+def compares(g, when):
     """Returns whether the placed worker, in its area or site, is alone, highest, lowest or of another's face (R13.3)."""
     mine = int(g["placed_face"])
     lowest, highest, same, others = 7, 0, 0, -1  # -1, since the loop counts the placed worker too

@@ -142,7 +142,7 @@ def choose_legal(games, chances, moves):
 
 @entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64 float32[:,:]", apart=True)
 def step_games(games, first, last, actions, active, kind, rewards):
-    """Plays a decision in each active game from first to last - 1; shows those that go on, and returns how many ended."""
+    """Plays a decision in each active game from first to last - 1; shows the games that continue, and returns how many ended."""
     games, rewards = borrowed(games), borrowed(rewards)
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):

@@ -192,7 +192,7 @@ def allow_track(g, words, p):
 
 @jit
 def answer(g, tape, action):
-    """Takes the answer to what is asked; a series goes on until it is complete."""
+    """Takes the answer to a decision; a series continues until it is complete."""
     g["answer"] = action
     asked = int(g["ask"])
     if asked == Decision.SERIES:
@@ -207,7 +207,7 @@ def answer(g, tape, action):
         g["ask"] = Decision.NOTHING
         finish_series(g, tape, int(g["player"]))
     elif asked == Decision.TAKE and action != actions.DONE:
-        take_worker(g, int(g["player"]))
+        take_worker(g)
     elif asked != Decision.TRADE or extend_offer(g):
         g["ask"] = Decision.NOTHING
 

@@ -72,7 +72,7 @@ def retrieve(g, tape, p):
 
 
 @jit
-def take_worker(g, p):
+def take_worker(g):
     """Adds a worker to those that are retrieved."""
     n = int(g["num_taken"])
     g["taken"][n] = int(g["answer"]) - TAKE

@@ -89,7 +89,7 @@ def log_cause(tape, kind, player, a, b):
 
 @jit
 def log_interruption(tape, kind, player, a, b):
-    """Logs an event that causes those that follow until the interrupted group goes on."""
+    """Logs an event that causes those that follow, until the interrupted group of events continues."""
     log_event(tape, kind, player, a, b)
     if tape[TAPE_NEXT]:
         tape[TAPE_INTERRUPTED] = 1
@@ -97,6 +97,6 @@ def log_interruption(tape, kind, player, a, b):
 
 @jit
 def log_resumption(tape, player):
-    """Logs that the interrupted group goes on, if one was interrupted."""
+    """Logs that the interrupted group of events continues, if there is one."""
     if tape[TAPE_INTERRUPTED]:
         log_cause(tape, EventKind.RESUMED, player, -1, -1)

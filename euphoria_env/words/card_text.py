@@ -54,7 +54,7 @@ def recruit_words(name: str) -> str:
 
 
 def tile_words(name: str) -> str:
-    """Returns the penalty of a market tile, for whoever has no star on it.
+    """Returns the penalty of a market tile, for players without a star on it.
 
     Raises:
         ValueError: there is no such tile.

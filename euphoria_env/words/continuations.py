@@ -1,7 +1,7 @@
-"""Continuations of a move: plays the move on copies of the game, and goes on until the next placement or turn.
+"""Continuations of a move: plays the move on copies of the game, and continues until the next placement or turn.
 
-All that the player who decides cannot know is dealt again first (R19). The copies roll low, high and mixed dice, take the first
-and the last answer to every choice, and decline every ability about which a player is asked.
+First, all cards hidden from the player who decides are dealt again (R19). The copies roll low, high and mixed dice, take the
+first and the last answer to every choice, and decline every ability about which a player is asked.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ Link = Annotated[str, Meta(pattern=r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", max_l
 
 
 class Entry(Struct, forbid_unknown_fields=True):
-    """What the leaderboard says about a result besides its numbers.
+    """A row of the leaderboard, without the numbers of its result.
 
     Attributes:
         date: when the agent was judged.

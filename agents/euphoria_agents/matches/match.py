@@ -131,7 +131,7 @@ def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
 
 @dataclass(frozen=True, repr=False)
 class MatchResult:
-    """The result of a match; its `repr` says how many games were cut off, which nobody has won, and the win rate of each place.
+    """The result of a match; its `repr` gives the games cut off, which nobody has won, and the win rate of each place.
 
     Attributes:
         played: the games; those of a seed stand together.

@@ -191,7 +191,7 @@ class Session:
     def ways(self, seat: int) -> list[Way]:
         """Returns the ways to answer a series of single choices (R18.2) at once; none if each takes one answer.
 
-        They are found in a game in which everything that the seat cannot know is dealt anew, so they reveal nothing.
+        They reveal nothing: they are found in a copy of the game in which all cards hidden from the seat are dealt again.
         """
         self._check_seat(seat)
         asked = not self.over and seat == self.player and self._game.deciding == "series"
@@ -273,9 +273,9 @@ class Session:
     def thinker(self) -> Callable[[], int] | None:
         """Returns a function that asks the agent that must decide for its move; None if a person must, or the game has ended.
 
-        The function may be called later and in another thread, and raises `PlayerFailed`. What the agent cannot know is dealt
-        anew, with a seed made from the game's seed and the number of the decision, so that a game continues identically after it
-        was saved and loaded, or taken back.
+        The function may be called later and in another thread, and raises `PlayerFailed`. The cards that are hidden from
+        the agent are dealt again, with a seed made from the game's seed and the number of the decision. So a game continues
+        identically after it was saved and loaded, or after moves were taken back.
         """
         seat = self.player
         spec = self.seats[seat].spec
@@ -290,15 +290,15 @@ class Session:
 
         return think
 
-    def hint(self, seat: int, spec: str, decision: int | None = None) -> Explanation:
-        """Returns an agent's opinion of a decision of a seat; it depends only on what the seat may know.
+    def hint(self, seat: int, spec: str) -> Explanation:
+        """Returns an agent's opinion of the present decision, which is that of a seat; it depends only on what the seat may know.
 
         Raises:
-            WrongSeat: another seat must decide, or did.
+            WrongSeat: another seat must decide.
             ValueError: the agent is not allowed or cannot be made, or the game has ended.
             PlayerFailed: it raised an error, or its explanation is wrong.
         """
-        game = self.game_at(decision)
+        game = self._game
         self._check_seat(seat)
         if game.over or game.truncated:
             raise ValueError("the game has ended, nobody has a move")

@@ -31,7 +31,7 @@ def _reveals(event: Event) -> bool:
 
 
 def _plainly_goes_on(before: Game, after: Game) -> bool:
-    """Returns whether the same player goes on, or the next player begins a turn; any other next decision would reveal cards."""
+    """Returns whether the same player decides next, or the next player begins a turn; other decisions would reveal cards."""
     if after.over or after.truncated or _offered(before, after):
         return False
     if after.turn == before.turn:

@@ -276,7 +276,7 @@ def settle(weights, n):  # type: ignore[no-untyped-def]
 
 @jit
 def spin(weights, n, chance):  # type: ignore[no-untyped-def]
-    """Returns the index of the move that `chance`, from [0, 1), draws by weight; -1 if there is no move."""
+    """Draws a move in proportion to its weight and returns its index; -1 without moves. `chance` is a random number in [0, 1)."""
     left = chance * settle(weights, n)
     last = -1
     for k in range(n):

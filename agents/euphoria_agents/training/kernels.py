@@ -25,7 +25,7 @@ BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 
 
 class Targets(NamedTuple):
-    """What the policy learns from, with an entry for each decision."""
+    """The training data of the policy, with an entry for each decision."""
 
     legal: CSR  # the legal moves
     move: np.ndarray  # int64, the move that was played

@@ -63,14 +63,14 @@ class AgentService:
         except AgentFailed as error:  # its message may be sent, since the agent has not seen a game yet
             raise Refused(503, str(error)) from None
 
-    async def hint(self, session: Session, seat: int, spec: str, client: str, decision: int | None = None) -> Any:
+    async def hint(self, session: Session, seat: int, spec: str, client: str) -> Any:
         """Returns an agent's opinion of the decision of a seat; raises also what `check` and `Session.hint` raise.
 
         Raises:
             Refused: too many requests of this client are already waiting for this agent (503).
         """
         await self.check(spec, client)
-        return await self.ask(spec, client, lambda: session.hint(seat, spec, decision), self._max_hints)
+        return await self.ask(spec, client, lambda: session.hint(seat, spec), self._max_hints)
 
 
 def check_budget(spec: str) -> None:

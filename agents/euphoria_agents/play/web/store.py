@@ -19,7 +19,7 @@ from euphoria_agents.validation import checked, decoded
 
 APPLICATION = int.from_bytes(b"Euph", "big")  # SQLite's `application_id`, by which we recognise our files
 VERSION = 5  # the version of the tables
-HOST = -1  # the number, in place of a seat, of whoever made a game or study
+HOST = -1  # stands in place of a seat for the person who made a game or study
 MAX_RUN_TIME = 2.0**40  # seconds; a larger time in a damaged file is ignored
 
 _TABLES = f"""
@@ -66,7 +66,7 @@ class Summary(msgspec.Struct):
 
 
 class GameRow(NamedTuple):
-    """What is saved of a game; `summary` (`Summary`) is public, `state` (`SavedGame`) is not."""
+    """A game as a row of the database; `summary` (`Summary`) is public, `state` (`SavedGame`) is secret."""
 
     version: int
     over: bool

@@ -1,7 +1,7 @@
 """Information-set Monte-Carlo tree search, for any number of players.
 
 The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player who decides and
-the kind of decision. Every simulation deals anew what the searching player cannot know, future dice and cards included, and
+the kind of decision. Every simulation deals the cards again that the searching player cannot see, rolls its own dice, and
 follows only moves that are legal in this deal. Each edge keeps the sum of the results of its mover (max^n).
 """
 

@@ -2,7 +2,7 @@
 
 export * from "./elements.js";
 
-export class RequestError extends Error {
+class RequestError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status; // 0: the server cannot be reached
