@@ -38,8 +38,8 @@ class Options:
     """Trains a player by masked PPO: it plays against itself and against a league of baselines and past selves.
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), --resume RUN continues
-    from `state.safetensors` (exactly as if it had not been interrupted), and `ratings.json`, `progress.csv` and `tensorboard` show
-    its progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
+    from `state.safetensors` (exactly as if it had not been interrupted), and `ratings.json`, `progress.csv` and `tensorboard`
+    show its progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
     """
 
     run: Path = option(Path("runs/ppo"), "folder of the run")
