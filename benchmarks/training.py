@@ -20,6 +20,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import TRAINING_TURNS
 from euphoria_agents.training.config import Options as Training
+from euphoria_agents.training.learner import PPO_EPOCHS
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.threads import Threads
@@ -79,7 +80,7 @@ def measure_maskable_ppo(options: Options) -> float:
     ours = Training()
     opponents = {"pool": ours.baselines, "reward": ours.reward, "max_turns": TRAINING_TURNS}
     games = EuphoriaVecEnv(GAMES, num_players=4, threads=1, **opponents)
-    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=ours.batch, n_epochs=2, seed=options.seed)
+    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=ours.batch, n_epochs=PPO_EPOCHS, seed=options.seed)
     found = []
     for repeat in range(options.repeats + 1):
         start, before = time.perf_counter(), model.num_timesteps

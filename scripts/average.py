@@ -24,7 +24,7 @@ from rich.console import Console
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint
 from euphoria_agents.training import config
-from euphoria_agents.training.config import Count0, Players, Seed, Threads
+from euphoria_agents.training.config import Count0, PlayerCount, Seed, ThreadCount
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.win_probs import learn_win_probs
 from euphoria_agents.validation import checked
@@ -37,9 +37,9 @@ class Options:
     files: Annotated[list[Path], Meta(min_length=1)] = option([], "the players", metavar="FILE")
     out: Path = option(Path("runs/mean.safetensors"), "file of the mean", type=written, metavar="FILE")
     win_probs_games: Count0 = option(2000, "games with each number of players to learn win probabilities from; 0: none")
-    players: Annotated[list[Players], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players in these games")
+    players: Annotated[list[PlayerCount], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players in these games")
     fp16: bool = option(False, "write the mean in 16 bits, which takes half the space")
-    threads: Threads = option(os.cpu_count() or 1, "that play; any number gives the same player")
+    threads: ThreadCount = option(os.cpu_count() or 1, "that play; any number gives the same player")
     seed: Seed = option(0, "equal seeds give equal players")
 
 

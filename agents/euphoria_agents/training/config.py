@@ -23,8 +23,8 @@ Count = Annotated[int, Meta(ge=1, le=10**9)]
 Large = Annotated[int, Meta(ge=1, le=10**12)]
 Envs = Annotated[int, Meta(ge=1, le=2**16)]  # an update keeps some 25 kB of each
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
-Players = Annotated[int, Meta(ge=2, le=6)]
-Threads = Annotated[int, Meta(ge=1, le=256)]
+PlayerCount = Annotated[int, Meta(ge=2, le=6)]
+ThreadCount = Annotated[int, Meta(ge=1, le=256)]
 Count0 = Annotated[int, Meta(ge=0, le=10**9)]
 Width = Annotated[int, Meta(ge=1, le=2**14)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -47,7 +47,7 @@ class Options:
         None,
         "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
     )
-    threads: Threads = option(
+    threads: ThreadCount = option(
         os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
     )
     decisions: Large | None = option(
@@ -57,7 +57,7 @@ class Options:
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
-    players: Annotated[list[Players], Meta(min_length=1)] = option(
+    players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
     reward: str = option("stars", "the reward that is learned from, by its name in docs/environment.md")
