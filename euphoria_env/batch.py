@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from euphoria_env import actions
+from euphoria_env.batch_rules import BatchRules, RulesSource
 from euphoria_env.engine import batch_kernels, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
@@ -18,7 +19,7 @@ from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import read_index, read_indices, read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.rules import Rules, write_rules
+from euphoria_env.rules import Rules
 
 _GAMES_PER_THREAD = 256  # a thread for fewer games costs more than it saves
 MOST_EPISODES = 2**62  # the most episodes of one game; far below the largest int64
@@ -34,7 +35,9 @@ class Batch:
 
     Args:
         n: number of games, N.
-        rules: the options of all games.
+        rules: the options of all games; or a list with those of each game; or a function that draws them for each game that
+            begins. It is called with a generator of numpy that depends on the seed, the number of the game and how often it
+            restarted.
         seed: game i depends on this seed, on i and on how often it restarted, and on nothing else.
         reward: the name of a reward in the table of docs/environment.md.
         threads: the number of threads, None for one per core. The games do not depend on it.
@@ -43,7 +46,8 @@ class Batch:
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
     copy what you keep. A copied or unpickled batch has arrays of its own. A call that raises an error changes nothing. Games
-    are numbered from 0 to N - 1; negative numbers do not count from the end.
+    are numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of players; with a list or a
+    function it is 6, and the columns of absent players are 0.
 
     Attributes:
         player: (N,) int8, the player who must decide in each game.
@@ -60,13 +64,14 @@ class Batch:
         states: (N,) the structured array of the games.
 
     Raises:
-        ValueError: `n` or `threads` is below 1, the reward is unknown, the seed is not an integer, or `events` is out of range.
+        ValueError: `n` or `threads` is below 1, `rules` are no rules for N games, the reward is unknown, the seed is not an
+            integer, or `events` is out of range.
     """
 
     def __init__(
         self,
         n: int,
-        rules: Rules | None = None,
+        rules: RulesSource | None = None,
         seed: int | None = None,
         reward: str = "win",
         threads: int | None = None,
@@ -74,9 +79,8 @@ class Batch:
         events: int = 0,
     ) -> None:
         self.n = read_integer("n", n, 1)
-        self.rules = Rules() if rules is None else rules
-        if not isinstance(self.rules, Rules):
-            raise ValueError(f"rules must be a Rules, not {rules!r}")
+        self._game_rules = BatchRules(self.n, rules)
+        self.rules: RulesSource = self._game_rules.given
         self.reward = reward
         self._kind = reward_number(reward)
         self._seed = read_seed(int.from_bytes(os.urandom(7), "little") if seed is None else seed)
@@ -88,11 +92,12 @@ class Batch:
         self._pool_process = 0
         self._observe = bool(observe)
         self._allocate(number_of_events(events))
+        self._game_rules.draw(np.arange(self.n), self._seed, self._episodes)
         self._share(self._start_slice)
 
     def _allocate(self, k: int) -> None:
         """Makes all arrays; `k` is the number of events of each game."""
-        n, players = self.n, self.rules.num_players
+        n, players = self.n, self._game_rules.columns
         self.states = _aligned(n, GAME_DTYPE)
         self.player = _aligned(n, np.int8)
         self.mask = _aligned((n, actions.NUM_ACTIONS), np.bool_)
@@ -108,8 +113,6 @@ class Batch:
         self._episodes = np.zeros(n, np.int64)
         self._actions = np.zeros(n, np.int64)
         self._active = np.ones(n, np.bool_)
-        self._blank = np.zeros(1, GAME_DTYPE)
-        write_rules(self._blank[0], self.rules)
         # Games that record events have a tape each; the others share one that is never written to. Nothing is ever loaded.
         self._tapes = np.tile(tape.empty_tape(k), (n if k else 1, 1))
         self._end_tapes = self._tapes[:1].copy()  # the tapes of the games in `_ends`
@@ -151,7 +154,8 @@ class Batch:
             self._start(np.arange(start, min(start + _GAMES_AT_A_TIME, last)))
 
     def _start(self, games: np.ndarray) -> None:
-        batch_kernels.start_games(self._games, games, self._blank, self._episodes, self._seed)
+        rules = self._game_rules
+        batch_kernels.start_games(self._games, games, rules.rows, rules.kinds, self._episodes, self._seed)
 
     def _step_slice(self, first: int, last: int) -> int:
         return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self.rewards)
@@ -165,7 +169,8 @@ class Batch:
 
         Raises:
             IllegalMove: an action is illegal; the message names game and move. No game is changed.
-            ValueError: `actions_` is not N integers, or `active` is not N booleans.
+            ValueError: `actions_` is not N integers, or `active` is not N booleans. Or the function `rules` fails: this happens
+                when the moves have been played, and `restart(batch.ended)` begins the games that could not begin again.
         """
         self.check(actions_, active)
         if len(self.ended):
@@ -191,23 +196,38 @@ class Batch:
     def _end_games(self) -> None:
         """Keeps the last rows of the games that have ended, and restarts these games."""
         status = self.states["status"]
-        self.ended = ended = np.flatnonzero(status >= OVER)
+        self.ended = ended = np.flatnonzero((status >= OVER) & self._active)
         self.truncated[ended] = status[ended] == TRUNCATED
         self.terminated[ended] = ~self.truncated[ended]
-        self.ranking[ended] = self.states["ranking"][ended, : self.rules.num_players]
+        self.ranking[ended] = self.states["ranking"][ended, : self.ranking.shape[1]]
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
         copy_chosen(self.states, ended, self._ends)
         if self.events.shape[1]:
             self._end_tapes = self._tapes[ended]
-        self._episodes[ended] += 1
-        self._start(ended)
+        try:
+            self._begin(ended, ended)
+        except BaseException:  # the next call must not find what was shown before the last moves
+            for i in ended.tolist():
+                batch_kernels.show_games(self._games, i, i + 1)
+            raise
+
+    def _begin(self, games: np.ndarray, new: np.ndarray) -> None:
+        """Begins the next episodes of games, the `new` ones with the setup; nothing is changed if the rules cannot be drawn."""
+        self._game_rules.draw(new, self._seed, self._episodes[new] + 1)
+        self._episodes[games] += 1
+        self._start(new)
+
+    @property
+    def num_players(self) -> np.ndarray:
+        """int8 (N,), the number of players of each game: a view of `states`."""
+        return self.states["num_players"]
 
     @property
     def final_observation(self) -> np.ndarray:
         """int8 (N, P, OBS_SIZE), what all players saw of the games that ended in the last step, 0 elsewhere."""
         if self._final_observation is None:
-            self._final_observation = _aligned((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
+            self._final_observation = _aligned((self.n * self._observe, self.rewards.shape[1], OBS_SIZE), np.int8)
         if self._shown is not self.ended and self._observe:
             self._final_observation[self._shown] = 0
             batch_kernels.show_ends(self._ends, self.ended, self._final_observation)
@@ -223,10 +243,10 @@ class Batch:
         Raises:
             ValueError: `players` does not name one player for each, or the batch was made with `observe=False`.
         """
-        n, most = len(self.ended), self.rules.num_players - 1
-        given = np.array(players)
+        n = len(self.ended)
+        given, most = np.array(players), self._ends["num_players"][:n] - 1
         if given.shape != (n,) or (n and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
-            raise ValueError(f"players must be one from 0 to {most} for each of {n} games, not {shown(given.tolist())}")
+            raise ValueError(f"players must be a player of each of {n} games, not {shown(given.tolist())}")
         if not self._observe:
             raise ValueError("nothing is observed here")
         which, seats = np.arange(n), given.astype(np.int64)
@@ -248,17 +268,18 @@ class Batch:
         Args:
             games: the numbers of the games, each once.
             starts: by the number of a game, the `Game` that it starts from instead of the setup. Loaded outcomes are ignored.
+                Its rules must be those of the game, unless a function draws these: then they may be any.
 
         Raises:
             TypeError, IndexError: `games` are not numbers of games, or a start is no `Game`.
-            ValueError: a number comes twice, or a start has other rules, has ended, or does not belong to one of `games`.
+            ValueError: a number comes twice, or a start has other rules, has ended, or does not belong to one of `games`; or the
+                function `rules` fails.
         """
         chosen = read_indices("games", games, self.n)
         if len(np.unique(chosen)) < len(chosen):
             raise ValueError(f"games must be named once each, not {chosen.tolist()}")
         begun = self._checked_starts(chosen, {} if starts is None else starts)
-        self._episodes[chosen] += 1
-        self._start(chosen)
+        self._begin(chosen, chosen[~np.isin(chosen, list(begun))])
         for i, game in begun.items():
             self.states[i] = game.states[0]
             tape.forget_events(self._tapes[i if len(self._tapes) > 1 else 0])
@@ -274,14 +295,16 @@ class Batch:
                 raise TypeError(f"game {i}: it must go on from a Game, not {shown(game)}")
             if i not in games:
                 raise ValueError(f"game {i}: it has a start, but does not restart; those are {games.tolist()}")
-            if game.rules != self.rules:
-                raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self.rules}")
+            if game.rules != (self._game_rules.fixed(i) or game.rules):
+                raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self._game_rules.fixed(i)}")
             if game.ranking is not None:
                 raise ValueError(f"game {i}: it has ended")
         return begun
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Returns a uniformly random legal move of each game, int64 (N,); the same for any number of threads.
+
+        It is -1 in a game that could not begin again (`step`).
 
         Args:
             rng: one number is drawn from it for each game.

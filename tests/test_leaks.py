@@ -84,7 +84,7 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> set[int]:
         return call
 
     monkeypatch.setattr(loop, "new_game", noted(loop.new_game, 2))
-    monkeypatch.setattr(batch.batch_kernels, "start_games", noted(batch.batch_kernels.start_games, 4))
+    monkeypatch.setattr(batch.batch_kernels, "start_games", noted(batch.batch_kernels.start_games, 5))
     monkeypatch.setattr(game.determinize, "deal_hidden", noted(game.determinize.deal_hidden, 3))
     assert environment.loop is loop
     return seen

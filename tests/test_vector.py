@@ -204,7 +204,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
 def test_a_pool_is_drawn_from_seat_by_seat() -> None:
     agents = [Fixed(1), Fixed(2), Fixed(3)]
     opponents = Opponents(300, 4, "weights", agents)
-    opponents.seat(np.arange(300), np.zeros(300, np.int64), np.random.default_rng(0))
+    opponents.seat(np.arange(300), np.zeros(300, np.int64), np.full(300, 4), np.random.default_rng(0))
     for p in range(1, 4):
         at = [opponents.at(i)[p] for i in range(300)]
         assert all(70 < sum(one is agent for one in at) < 130 for agent in agents)

@@ -86,11 +86,12 @@ def show_to_decider(games, i):
         fill_events(tape_of(games.tapes, i), int(g["player"]), int(g["num_players"]), games.events[i])
 
 
-@entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64")
-def start_games(games, chosen, blank, episodes, seed):
-    """Begins the games whose numbers are in `chosen`."""
+@entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64[:] int64")
+def start_games(games, chosen, blanks, kinds, episodes, seed):
+    """Begins the games whose numbers are in `chosen`; `kinds` has, for each game, the number of its row in `blanks`."""
     for i in chosen:
-        restart(games.states, i, blank, seed, episodes[i], tape_of(games.tapes, i))
+        kind = kinds[i]
+        restart(games.states, i, blanks[kind : kind + 1], seed, episodes[i], tape_of(games.tapes, i))
         show_to_decider(games, i)
 
 
@@ -134,10 +135,11 @@ def first_illegal(games, actions, active):
 
 @entry(ROWS, "float64[:] int64[:]")
 def choose_legal(games, chances, moves):
-    """Writes a legal move of each game, chosen by one number from [0, 1) for each; every game must have a legal move."""
+    """Writes a legal move of each game, chosen by one number from [0, 1) for each; -1 for a game that has ended."""
     for i in range(len(games)):
         words = games[i]["legal"]
-        moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
+        legal = count_legal(words)
+        moves[i] = nth_legal(words, int(chances[i] * legal)) if legal else -1
 
 
 @entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64 float32[:,:]", apart=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_env import actions
+from euphoria_env.batch_rules import BatchRules
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_seed
 from euphoria_env.rules import Rules
@@ -107,12 +108,12 @@ def positions_from(given: Any, n: int) -> dict[int, Any]:
     return {i: one for i, one in enumerate(positions) if one is not None}
 
 
-def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position", again: bool = False) -> Game:
+def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.position", again: bool = False) -> Game:
     """Returns a game that starts from a position (docs/positions.md), to which rules and seed are added if it has none.
 
     Args:
         given: the position.
-        rules, seed: those of the environment.
+        rules, seed: those of the environment; None: its games have different rules, and the position tells its own.
         key: the name of the position in errors.
         again: whether `seed` also replaces a seed or generator that the position has.
 
@@ -126,14 +127,14 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
     if again:
         given = {name: value for name, value in given.items() if name not in ("seed", "generator")}
     named = given.get("rules", {})
-    merged = {**rules.to_dict(), **named} if isinstance(named, dict) else named
+    merged = {**(rules or Rules()).to_dict(), **named} if isinstance(named, dict) else named
     game = Game.from_dict({"seed": seed, **given, "rules": merged})
-    if game.rules != rules:
+    if rules is not None and game.rules != rules:
         raise ValueError(f"{key}: its rules are {game.rules}, those of the environment {rules}")
     return game
 
 
-def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -> tuple[int | None, dict[int, Game]]:
+def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRules) -> tuple[int | None, dict[int, Game]]:
     """Returns the common seed of N games, and a dict from number to game of those that start with their own seed or position.
 
     Args:
@@ -152,8 +153,8 @@ def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -
     else:
         seeds = [secrets.randbits(63) if one is None else read_seed(one) for one in seed]
         root = int(np.random.SeedSequence([one % 2**64 for one in seeds]).generate_state(1)[0])
-        starts = {i: Game(rules, one) for i, one in enumerate(seeds)}
-    starts |= {i: game_from(one, rules, seeds[i], f"options.position[{i}]") for i, one in positions.items()}
+        starts = {i: Game(rules.of(i, one), one) for i, one in enumerate(seeds)}
+    starts |= {i: game_from(one, rules.fixed(i), seeds[i], f"options.position[{i}]") for i, one in positions.items()}
     for i, game in starts.items():
         if game.ranking is not None:
             raise ValueError(f"options.position[{i}]: the game has ended")

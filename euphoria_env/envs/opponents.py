@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from euphoria_env.agent_protocol import Player, games_by_agent
+from euphoria_env.json_reader import Reader, shown
+
+_LARGEST_WEIGHT = 1e9
 
 
 def as_agent(opponent: Any) -> Player:
@@ -26,12 +29,37 @@ def as_agent(opponent: Any) -> Player:
     return checked
 
 
+def _mixture(opponents: Any, pool: Any) -> list[tuple[Any, Any]] | None:
+    """Returns the opponents that are drawn, each with its weight; None if every seat has its own."""
+    if pool is not None:
+        if isinstance(pool, str) or not isinstance(pool, Sequence):
+            raise ValueError(f"pool must be a list of opponents, not {pool!r}")
+        return [(one, 1) for one in pool]
+    if isinstance(opponents, Mapping):
+        return list(opponents.items())
+    pairs = isinstance(opponents, list | tuple) and all(isinstance(one, tuple) and len(one) == 2 for one in opponents)
+    return list(opponents) if pairs and opponents else None
+
+
+def _probabilities(name: str, mixture: list[tuple[Any, Any]]) -> np.ndarray:
+    """Returns the probability of each opponent of a mixture."""
+    if not mixture:
+        raise ValueError(f"{name} must have at least one opponent")
+    weights = np.zeros(len(mixture))
+    for k, (opponent, weight) in enumerate(mixture):
+        number = weight.item() if isinstance(weight, np.generic) else weight
+        weights[k] = Reader().number(f"the weight of {shown(opponent)}", number, 0, _LARGEST_WEIGHT)
+    if not weights.any():
+        raise ValueError(f"{name} must have an opponent with a weight above 0")
+    return weights / weights.sum()
+
+
 class Opponents:
     """The players of many games by seat, each fixed from the start of a game to its end.
 
     Args:
         games: the number of games.
-        players: the number of seats in a game.
+        players: the number of seats in a game; with games of different sizes, the largest.
         opponents, pool: as for `set`.
 
     Attributes:
@@ -48,19 +76,20 @@ class Opponents:
         """Chooses the opponents of the games that begin from now on; running games keep theirs.
 
         Args:
-            opponents: an agent or a spec for all seats, or a list of them in turn order after the learner.
-            pool: instead of `opponents`: the agents or specs from which each seat of each game is drawn.
+            opponents: an agent or a spec for all seats, or a list of them in turn order after the learner, of which a game with
+                fewer seats takes the first; or a mixture, from which each seat of each game is drawn: a dict from agent or spec
+                to weight, or a list of pairs (agent or spec, weight).
+            pool: instead of `opponents`: a list, the mixture in which all have the same weight.
 
         Raises:
-            ValueError: something is neither agent nor spec, the pool is empty, or there is not one opponent for each other seat.
+            ValueError: something is neither agent nor spec, there is not one opponent for each other seat, or a weight is not a
+                number from 0 to 10^9, or none is above 0.
         """
         others = self._players - 1
-        if pool is not None:
-            if isinstance(pool, str) or not isinstance(pool, Sequence):
-                raise ValueError(f"pool must be a list of opponents, not {pool!r}")
-            if not pool:
-                raise ValueError("pool must have at least one opponent")
-            chosen = list(pool)
+        probabilities, mixture = None, _mixture(opponents, pool)
+        if mixture is not None:
+            probabilities = _probabilities("opponents" if pool is None else "pool", mixture)
+            chosen = [one for one, _ in mixture]
         elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
             chosen = list(opponents)
             if len(chosen) != others:
@@ -70,7 +99,7 @@ class Opponents:
         loaded = {one: as_agent(one) for one in chosen if isinstance(one, str)}
         agents = [loaded[one] if isinstance(one, str) else as_agent(one) for one in chosen]
         self._forget_unused()
-        self._next, self._drawn = np.array([self._index(agent) for agent in agents]), pool is not None
+        self._next, self._probabilities = np.array([self._index(agent) for agent in agents]), probabilities
 
     def _forget_unused(self) -> None:
         """Removes the agents that no longer play in any game."""
@@ -87,14 +116,18 @@ class Opponents:
         self.agents.append(agent)
         return len(self.agents) - 1
 
-    def seat(self, games: np.ndarray, seats: np.ndarray, rng: np.random.Generator) -> None:
-        """Assigns opponents to the seats of games that begin; `seats` are the seats of the learners."""
-        if self._drawn:
-            alike = np.full(len(self._next), 1 / len(self._next))
-            self._seated[games] = rng.choice(self._next, (len(games), self._players), p=alike)
+    def seat(self, games: np.ndarray, seats: np.ndarray, players: np.ndarray, rng: np.random.Generator) -> None:
+        """Assigns opponents to the seats of games that begin.
+
+        Args:
+            games, seats, players: int64 (K,): the games, the seats of their learners, and their numbers of players.
+            rng: the generator from which opponents are drawn.
+        """
+        if self._probabilities is not None:
+            self._seated[games] = rng.choice(self._next, (len(games), self._players), p=self._probabilities)
             rng.random(len(games))  # earlier versions drew these numbers; a seed must still give the same games
         else:
-            after = (np.arange(self._players) - seats[:, None]) % self._players  # seats after the learner
+            after = (np.arange(self._players) - seats[:, None]) % players[:, None]  # seats after the learner
             self._seated[games] = self._next[after - 1]
 
     def at(self, game: int) -> list[Player]:

@@ -39,7 +39,7 @@ class EuphoriaVecEnv(VecEnv):
 
     Attributes:
         games: the `EuphoriaVectorEnv` of the games.
-        rules: the options of all games.
+        rules: the options of the games, as `Batch` has them.
 
     Raises:
         TypeError: a keyword is unknown.

@@ -36,7 +36,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
 
     Args:
         opponents: an object with `act` as in `euphoria_agents.Agent`, or a spec for `euphoria_agents.load`; one for all other
-            seats, or a list of them in turn order after the learner.
+            seats, a list of them in turn order after the learner, or a mixture from which each seat of each game is drawn: a dict
+            from agent or spec to weight, or a list of pairs (agent or spec, weight).
         seat: the learner's seat, 0 to n - 1, or "random", drawn for each game. Observations are relative to it.
         reward: a reward in the table of docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
@@ -114,7 +115,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         """Seats all players, in a new game of this seed if `game` is None, and plays up to the learner's first decision."""
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
-        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
+        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self.np_random)
         self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
         self._begin(game, seed)
         self._play_others()

@@ -10,6 +10,7 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.agent_protocol import AgentGames, Generators, Player
 from euphoria_env.batch import Batch
+from euphoria_env.batch_rules import BatchRules, RulesSource
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
@@ -18,7 +19,6 @@ from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_index, read_integer
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.rules import Rules
 
 
 class SingleAgentGames(AgentGames):
@@ -29,13 +29,14 @@ class SingleAgentGames(AgentGames):
 
     Args:
         n: the number of games, N.
-        rules: the rules of all games.
+        rules: as for `Batch`.
         opponents, pool: as for `Opponents.set`.
-        seat: the learner's seat, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
+        seat: the learner's seat, one that all games have, or "random", drawn for each game. Observations are relative to it.
         illegal: what an illegal action does: "raise", or "end" its game with a reward of -1.
         reward, threads, events: as for `Batch`; K events.
 
     Attributes:
+        rules: the rules of the games.
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
         seats: (N,) int64, the learners' seats.
         rewards: (N,) float64, the learners' rewards of the last step.
@@ -51,7 +52,7 @@ class SingleAgentGames(AgentGames):
     def __init__(
         self,
         n: int,
-        rules: Rules,
+        rules: RulesSource,
         opponents: Any = "weights",
         pool: Sequence[Any] | None = None,
         seat: int | str = "random",
@@ -60,10 +61,10 @@ class SingleAgentGames(AgentGames):
     ) -> None:
         self.n = read_integer("the number of games", n, 1)
         reward_number(batch["reward"])
-        events, players = number_of_events(batch["events"]), rules.num_players
-        self.rules, self._batch_arguments = rules, batch
-        self._given_seat = learner_seat(seat, players)
-        self.opponents = Opponents(self.n, players, opponents, pool)
+        events = number_of_events(batch["events"])
+        self.rules, self._batch_arguments = BatchRules(self.n, rules), batch
+        self._given_seat = learner_seat(seat, self.rules.fewest)
+        self.opponents = Opponents(self.n, self.rules.most, opponents, pool)
         self._illegal_ends = choice("illegal", illegal, "end", "raise") == "end"
         self._games, self.moves = np.arange(n), np.zeros(n, np.int64)
         self.seats, self.rewards = np.zeros(n, np.int64), np.zeros(n)
@@ -72,7 +73,7 @@ class SingleAgentGames(AgentGames):
         self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
-        self.final_ranking = np.zeros((n, players), np.int8)
+        self.final_ranking = np.zeros((n, self.rules.columns), np.int8)
         self.illegal: dict[int, str] = {}
         self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
@@ -108,7 +109,7 @@ class SingleAgentGames(AgentGames):
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some games were chosen, but none has begun.
         """
-        batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), **self._batch_arguments)
+        batch = self.ready if chosen is not None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
         games = self._games if chosen is None else np.flatnonzero(chosen)
         if starts or chosen is not None:
             batch.restart(games, {i: game for i, game in (starts or {}).items() if i in games})
@@ -137,6 +138,8 @@ class SingleAgentGames(AgentGames):
         if illegal:
             active = np.ones(self.n, np.bool_) if active is None else active.copy()
             active[list(illegal)] = False
+        batch.check(actions, active)
+        self._under_way = False  # until all have played, since opponents and the function `rules` may fail
         batch.step(actions, active)
         self.illegal = illegal
         self._clear()
@@ -203,7 +206,7 @@ class SingleAgentGames(AgentGames):
         if self._unasked.max() >= MOST_UNASKED:
             raise never_asked(f"game {self._unasked.argmax()}")
         again = [i for i in games.tolist() if i in self._positions]
-        starts = {i: game_from(self._positions[i], self.rules, _seed(self.rng), again=True) for i in again}
+        starts = {i: game_from(self._positions[i], self.rules.fixed(i), _seed(self.rng), again=True) for i in again}
         batch.restart(again, starts)
 
     def _end(self, batch: Batch, counts: np.ndarray) -> None:
@@ -222,6 +225,11 @@ class SingleAgentGames(AgentGames):
         self.final_events[games] = events
         self.final_seats[games] = self.seats[games]
 
+    @property
+    def final_players(self) -> np.ndarray:
+        """int64 (N,), the number of players of the last game that ended."""
+        return self.final_states["num_players"].astype(np.int64)
+
     def final_game(self, i: int) -> Game:
         """Returns a copy of the last game with number i that ended, at its end; errors as for `Batch.game`."""
         i = read_index("the number of a game", i, self.n)
@@ -229,11 +237,12 @@ class SingleAgentGames(AgentGames):
 
     def _begin(self, games: np.ndarray) -> None:
         """Assigns seats to the learners and opponents of games that begin."""
+        players = self.batch.num_players[games]
         if self._given_seat is None:
-            self.seats[games] = self.rng.integers(self.rules.num_players, size=len(games))
+            self.seats[games] = self.rng.integers(players)
         else:
             self.seats[games] = self._given_seat
-        self.opponents.seat(games, self.seats[games], self.rng)
+        self.opponents.seat(games, self.seats[games], players, self.rng)
 
 
 def _seed(rng: np.random.Generator) -> int:

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.batch_rules import RulesSource
 from euphoria_env.envs.arguments import chosen_games, positions_from, reset_options, starts_from
 from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, Environment
 from euphoria_env.envs.single_agent_games import SingleAgentGames
@@ -25,22 +26,23 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
 
     Args:
         num_envs: the number of games, N.
-        opponents: an agent as in `euphoria_agents.Agent` or a spec for `euphoria_agents.load`; one for all other seats, or a
-            list of them in turn order after the learner. Agents with `act_batch` answer many games at once.
-        pool: instead of `opponents`: agents or specs; for each game, the opponent at each seat is drawn from them.
+        opponents: as for `EuphoriaEnv`. Agents with `act_batch` answer many games at once. With games of different numbers of
+            players, a list has as many as the largest one needs, and a smaller one takes the first of them.
+        pool: instead of `opponents`: a list, the mixture in which all have the same weight.
         threads: the number of threads; None: one per core. The games do not depend on it.
         illegal: what an illegal action does: "raise", and no game is changed, or "end" its game with a reward of -1.
         autoreset_mode: when a finished game restarts: in the same step, in the next one, or when `reset` is called for it; one
             of Gymnasium's `AutoresetMode`, or its value as text.
-        seat, reward, render_mode, render_size, mask, mask_dtype, events, rules: as for `EuphoriaEnv`; `render` returns a picture
-            of each game, and K is `events`.
+        rules: instead of options: the rules of each game, or a function that draws them (`Batch`).
+        seat, reward, render_mode, render_size, mask, mask_dtype, events, options: as for `EuphoriaEnv`; `render` returns a
+            picture of each game, K is `events`, and `options` are the fields of `Rules`. The seat is one that all games have.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
-    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)) and the learners' `seat`.
-    For games that ended it has `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal actions end games,
-    `illegal` (texts; "" where the action was legal). In the mode SAME_STEP these are in `infos["final_info"]`, with the `seat`
-    of the finished game, and `final_obs` has its last observation. In the other modes the step returns the last observation,
-    with a mask of zeros; in NEXT_STEP the next action for that game is ignored, so that it may be any integer.
+    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)), the learners' `seat` and
+    `num_players`. For games that ended it has `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal actions end
+    games, `illegal` (texts; "" where the action was legal). In the mode SAME_STEP these are in `infos["final_info"]`, with `seat`
+    and `num_players` of the finished game, and `final_obs` has its last observation. In the other modes the step returns the last
+    observation, with a mask of zeros; in NEXT_STEP the next action for that game is ignored, so that it may be any integer.
 
     Attributes:
         learners: the games with their learners and opponents.
@@ -67,11 +69,17 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         events: int = 0,
         mask_dtype: str = "int8",
-        **rules: Any,
+        rules: RulesSource | None = None,
+        **options: Any,
     ) -> None:
-        self._configure(rules, reward, render_mode, render_size, mask, mask_dtype, events)
+        self._configure(options, reward, render_mode, render_size, mask, mask_dtype, events)
+        if rules is not None and options:
+            raise ValueError(f"rules are given, so {', '.join(options)} must be part of them")
         batch = {"reward": reward, "threads": threads, "events": events}
-        self.learners = SingleAgentGames(num_envs, self.rules, opponents, pool, seat, illegal, **batch)
+        self.learners = SingleAgentGames(
+            num_envs, self.rules if rules is None else rules, opponents, pool, seat, illegal, **batch
+        )
+        self.rules = self.learners.rules.given
         self.num_envs = self.learners.n
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -105,7 +113,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         if chosen is not None:
             _ = self.learners.ready
         positions = positions_from(given.get("position"), self.num_envs)
-        root, starts = starts_from(seed, positions, self.num_envs, self.rules)
+        root, starts = starts_from(seed, positions, self.num_envs, self.learners.rules)
         super().reset(seed=root)
         new = chosen
         if chosen is not None and seed is None and not starts:
@@ -161,8 +169,11 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
     def _infos(self) -> dict[str, Any]:
         """Returns the entries that `infos` always has; as in Gymnasium, `_key` marks the games that have the entry `key`."""
         learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
-        seats = np.where(self._waits, learners.final_seats, learners.seats)
-        infos = {"action_mask": self.action_masks().view(self._mask_dtype), "seat": seats}
+        infos = {
+            "action_mask": self.action_masks().view(self._mask_dtype),
+            "seat": np.where(self._waits, learners.final_seats, learners.seats),
+            "num_players": np.where(self._waits, learners.final_players, learners.ready.num_players),
+        }
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
@@ -170,7 +181,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         learners = self.learners
         ranking = np.where(ended[:, None], learners.final_ranking, 0).astype(np.int64)
         won = learners.terminated & (ranking[:, 0] > 0)
-        winner = np.where(won, ranking.argmin(axis=1), -1)
+        winner = np.where(won, (ranking == 1).argmax(axis=1), -1)
         final = {"ranking": ranking, "winner": winner, "is_success": won & (winner == learners.final_seats)}
         if self._illegal_ends:
             final["illegal"] = np.array([learners.illegal.get(i, "") for i in range(self.num_envs)], object)
@@ -183,7 +194,9 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         for i in np.flatnonzero(ended):
             nothing = np.zeros(NUM_ACTIONS, self._mask_dtype) if self._masked else None
             final_obs[i] = self._observed(learners.final_observation[i].copy(), nothing, learners.final_events[i].copy())
-        final = self._final_infos(ended) | {"seat": np.where(ended, learners.final_seats, 0), "_seat": ended.copy()}
+        final = self._final_infos(ended)
+        for key, value in (("seat", learners.final_seats), ("num_players", learners.final_players)):
+            final |= {key: np.where(ended, value, 0), f"_{key}": ended.copy()}
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final, "_final_info": ended.copy()}
 
 
