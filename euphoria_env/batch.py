@@ -45,9 +45,9 @@ class Batch:
         events: K, the number of events that `events` holds for each game; with 0 no events are recorded, which costs no time.
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
-    copy what you keep. A copied or unpickled batch has arrays of its own. A call that raises an error changes nothing. Games
-    are numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of players; with a list or a
-    function it is 6, and the columns of absent players are 0.
+    copy what you keep. A copied or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step`
+    has one exception). Games are numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of
+    players; with a list or a function it is 6, and the columns of absent players are 0.
 
     Attributes:
         player: (N,) int8, the player who must decide in each game.

@@ -42,20 +42,12 @@ class BatchRules:
         self.columns, self.fewest, self.most = MAX_PLAYERS, OPTIONS["num_players"].low, MAX_PLAYERS
         if self.drawn:
             return
-        several = isinstance(given, Sequence) and not isinstance(given, str)
-        each = self.given = list(self.given) if several else self.given
-        if not several:
-            each = [self.given]
-        elif len(each) != n:
-            raise ValueError(f"rules must be a list of {n}, not of {len(each)}")
-        for i, rules in enumerate(each):
-            if not isinstance(rules, Rules):
-                wanted = f"rules[{i}] must be a Rules" if several else "rules must be a Rules, a list of them or a function"
-                raise ValueError(f"{wanted}, not {shown(rules)}")
+        if isinstance(self.given, Rules):
+            each, self.columns = [self.given], self.given.num_players
+        else:
+            each = self.given = _checked_list(n, self.given)
         players = [rules.num_players for rules in each]
         self.fewest, self.most = min(players), max(players)
-        if not several:
-            self.columns = self.most
         self._write(slice(None), each)
 
     def _write(self, games: Any, each: list[Rules]) -> None:
@@ -92,6 +84,18 @@ class BatchRules:
         if not isinstance(rules, Rules):
             raise ValueError(f"game {i}: the function `rules` must return a Rules, not {shown(rules)}")
         return rules
+
+
+def _checked_list(n: int, given: Any) -> list[Rules]:
+    """Returns a copy of a list of N rules."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ValueError(f"rules must be a Rules, a list of them or a function, not {shown(given)}")
+    if len(given) != n:
+        raise ValueError(f"rules must be a list of {n}, not of {len(given)}")
+    for i, rules in enumerate(given):
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules[{i}] must be a Rules, not {shown(rules)}")
+    return list(given)
 
 
 @lru_cache(256)

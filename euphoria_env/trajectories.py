@@ -57,7 +57,7 @@ class Trajectories:
             ValueError: there is no room, or `games` has another shape; nothing is added.
         """
         games = read_indices("games", games, self._batch.n)
-        read_indices("batch.player", self._batch.player[games], self._latest.shape[1])
+        read_indices("batch.player", self._batch.player[games], self._batch.rewards.shape[1])
         first, last = self.size, self.size + len(games)
         if not 0 <= first <= last <= len(self.game):
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")

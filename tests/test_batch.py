@@ -141,7 +141,9 @@ def test_what_are_no_actions(actions_) -> None:
         *(({"n": n}, "n must") for n in (0, -1, 2.0, True, "2")), *(({"threads": k}, "threads must") for k in (0, 1.5)),
         *(({"reward": name}, "reward must") for name in ("money", None)), *(({"seed": seed}, "seed") for seed in ("x", 1.5)),
         *(({"events": k}, "events must") for k in (-1, MOST_EVENTS + 1, 1.5, True, "16", None)),
-        *(({"rules": rules}, "rules") for rules in ({"num_players": 3}, 3)),
+        *(({"rules": rules}, "rules must be a Rules, a list") for rules in ({"num_players": 3}, 3, "ab")),
+        *(({"rules": [SHORT] * k}, f"a list of 2, not of {k}") for k in (0, 1, 3)), ({"rules": [SHORT, 3]}, r"rules\[1\] must"),
+        ({"rules": Rules}, "game 0: the function `rules` failed"),
     ],
     ids=str,
 )  # fmt: skip

@@ -23,6 +23,13 @@ RULES = [
     Rules(num_players=6, market_draft=True, track_draft=True, max_turns=5),
 ]
 OTHER = Rules(num_players=5)
+
+
+def drawn(rng: np.random.Generator) -> Rules:
+    """Rules for a game that begins."""
+    return RULES[rng.integers(len(RULES))]
+
+
 COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
 NO_GAMES = [[-1], [99], [0, 0], [0.0], [True], [None], "0", 0, [[0]], [2**63]]
 NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", "559", None, [0], np.array([0])]
@@ -32,9 +39,13 @@ class BatchMachine(RuleBasedStateMachine):
     """A batch, and each of its games on its own."""
 
     @initialize(
-        n=st.integers(1, 4), rules=st.sampled_from(RULES), reward=st.sampled_from(REWARD_NAMES), events=st.sampled_from([0, 3])
+        n=st.integers(1, 4),
+        rules=st.sampled_from([*RULES, [*RULES, OTHER], drawn]),
+        reward=st.sampled_from(REWARD_NAMES),
+        events=st.sampled_from([0, 3]),
     )
-    def begin(self, n: int, rules: Rules, reward: str, events: int) -> None:
+    def begin(self, n: int, rules: Any, reward: str, events: int) -> None:
+        rules = rules[:n] if isinstance(rules, list) else rules
         self.n, self.rules, self.reward = n, rules, reward
         self.batch = Batch(n, rules, 5, reward, events=events)
         self.deals = Batch(n, rules, 5), [0] * n  # where the first position of each game is looked up, and how often it began
@@ -67,11 +78,12 @@ class BatchMachine(RuleBasedStateMachine):
                     continue
                 game, before = self.games[i], stars(self.games[i])
                 game.play(int(moves[i]))
-                assert np.allclose(self.batch.rewards[i], expected_rewards(self.reward, game, before), atol=1e-6)
+                players = game.rules.num_players
+                assert np.allclose(self.batch.rewards[i, :players], expected_rewards(self.reward, game, before), atol=1e-6)
                 assert (self.batch.terminated[i], self.batch.truncated[i]) == (game.over, game.truncated)
                 if game.ranking is not None:
-                    assert self.batch.ranking[i].tolist() == game.ranking
-                    for p, seen in enumerate(self.batch.final_observation[i]):
+                    assert self.batch.ranking[i].tolist()[:players] == game.ranking
+                    for p, seen in enumerate(self.batch.final_observation[i, :players]):
                         assert np.array_equal(seen, game.observation(p))
                     assert Game.from_rows(self.batch.end_states[self.batch.ended == i]) == game
                     self.games[i] = self.new(i)
@@ -115,9 +127,10 @@ class BatchMachine(RuleBasedStateMachine):
     def refuse(self, games: Any, action: Any, which: int) -> None:
         batch, before = self.batch, everything(self.batch)
         legal = batch.mask.argmax(axis=1)
+        no_start = None if callable(self.rules) else Game(OTHER, 1)
         calls: list[Callable[[], Any]] = [
             lambda: batch.restart(games),
-            lambda: batch.restart([0], {0: Game(OTHER, 1)}),
+            lambda: batch.restart([0], {0: no_start}),
             lambda: batch.restart([], {0: self.games[0]}),
             lambda: batch.seen_at_end([7]),
             lambda: batch.game(games if isinstance(games, list) else -1),
@@ -135,6 +148,7 @@ class BatchMachine(RuleBasedStateMachine):
             return
         for i, game in enumerate(self.games):
             assert self.batch.game(i) == game and self.batch.player[i] == game.player
+            assert self.batch.num_players[i] == game.rules.num_players
             assert np.array_equal(self.batch.mask[i], game.mask())
             assert np.array_equal(self.batch.observation[i], game.observation(game.player))
         for batch, before in self.left:

@@ -129,18 +129,23 @@ def test_the_wrappers_and_the_registry_of_gymnasium() -> None:
 # --------------------------------------------------------------------------------------------------------------- the games
 
 
-@pytest.mark.parametrize(("players", "reward", "seat"), [(2, "win", 1), (3, "stars", "random"), (4, "rank", "random")])
-def test_the_same_games_as_the_single_environment(players: int, reward: str, seat: int | str) -> None:
+@pytest.mark.parametrize(
+    ("players", "reward", "seat"),
+    [((2,), "win", 1), ((3,), "stars", "random"), ((4,), "rank", "random"), ((2, 4, 3), "rank", "random")],
+)
+def test_the_same_games_as_the_single_environment(players: tuple[int, ...], reward: str, seat: int | str) -> None:
     """Each game is copied into a single environment and played there too, until it ends."""
-    n, limit = 4, None if players < 4 else 60
-    line_up = [Fixed(k) for k in range(players - 1)]
-    rules: dict[str, Any] = {"num_players": players, "max_turns": limit}
+    n, limit = 4, None if max(players) < 4 else 60
+    line_up = [Fixed(k) for k in range(max(players) - 1)]
+    each: list[dict[str, Any]] = [{"num_players": players[i % len(players)], "max_turns": limit} for i in range(n)]
+    rules: dict[str, Any] = each[0] if len(players) == 1 else {"rules": [Rules(**one) for one in each]}
     env = EuphoriaVectorEnv(n, opponents=line_up, seat=seat, reward=reward, **rules)
     observation, infos = env.reset(seed=3)
     batch, learner, rng = env.learners.ready, Fixed(9), np.random.default_rng(0)
     singles = []
     for i in range(n):
-        single = EuphoriaEnv(opponents=line_up, seat=int(infos["seat"][i]), reward=reward, **rules)
+        others = line_up[: each[i]["num_players"] - 1]
+        single = EuphoriaEnv(opponents=others, seat=int(infos["seat"][i]), reward=reward, **each[i])
         single.reset(seed=0)
         single._begin(batch.game(i), 0)
         single._asked = True
@@ -156,7 +161,8 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
                 running.remove(i)
                 assert np.array_equal(infos["final_obs"][i], seen)
                 for name in ("seat", *RESULTS):
-                    np.testing.assert_equal(infos["final_info"][name][i], info[name])
+                    told = infos["final_info"][name][i]
+                    np.testing.assert_equal(told[: each[i]["num_players"]] if name == "ranking" else told, info[name])
             else:
                 assert np.array_equal(observation[i], seen) and np.array_equal(infos["action_mask"][i], info["action_mask"])
 
@@ -216,6 +222,7 @@ def test_a_pool_is_drawn_from_seat_by_seat() -> None:
 
 
 MAKERS = {"aec": raw_env, "single": EuphoriaEnv, "vector": partial(EuphoriaVectorEnv, 2), "number": EuphoriaVectorEnv}
+TWO_AND_THREE = [Rules(num_players=n) for n in (2, 3)]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     *(("single vector", {"seat": seat}, "seat must be .*'random'") for seat in (4, True, "first")),
     ("single vector", {"render_mode": "human"}, "render_mode must"),
@@ -223,6 +230,14 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("single vector", {"opponents": "nobody"}, "random, weights"),
     ("single vector", {"opponents": ["random", "random"]}, "a list of 3"),
     ("single vector", {"opponents": 7}, "an object with `act`"),
+    *(
+        ("single vector", {"opponents": {"random": wrong}}, "the weight of 'random' must be a number from 0 to")
+        for wrong in (-1, float("nan"), 1e10, True, "1", None)
+    ),
+    ("single vector", {"opponents": [("random", 0), ("weights", 0.0)]}, "a weight above 0"),
+    ("single vector", {"opponents": {}}, "opponents must have at least one"),
+    ("single vector", {"opponents": [(7, 1)]}, "an object with `act`"),
+    ("single vector", {"opponents": [("random", 1), "weights"]}, "a list of 3, not of 2"),
     ("single vector", {"illegal": True}, "illegal must"),
     ("aec single vector", {"num_players": 7}, "num_players"),
     ("aec single vector", {"reward": "money"}, "win, rank, stars"),
@@ -238,6 +253,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("vector", {"pool": [7]}, "an object with `act`"),
     *(("vector", {"pool": pool}, "pool must be a list") for pool in (5, "weights")),
     ("vector", {"autoreset_mode": "never"}, "autoreset_mode must"),
+    ("vector", {"rules": TWO_AND_THREE[:1]}, "rules must be a list of 2, not of 1"),
+    ("vector", {"rules": TWO_AND_THREE, "num_players": 2}, "rules are given, so num_players must"),
+    ("vector", {"rules": TWO_AND_THREE, "seat": 2}, "from 0 to 1"),
+    ("vector", {"rules": lambda rng: Rules(), "seat": 2}, "from 0 to 1"),
+    ("vector", {"rules": TWO_AND_THREE, "opponents": ["random"]}, "a list of 2, not of 1"),
 ]
 
 
