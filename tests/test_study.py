@@ -18,8 +18,12 @@ from euphoria_agents.benchmark.tasks import NETWORKS
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.study.decision_analysis import best_of, outcome
 from euphoria_agents.play.study.game_analysis import FUTURES, Analysis, Entry, saved_entries
-from euphoria_agents.play.study.summary import mistakes, summarise
+from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
+from euphoria_agents.play.study.summary import mistakes, summarise, suspects
+from euphoria_agents.players import ppo
 from euphoria_agents.record_steps import Replayed, steps
+from euphoria_agents.training.play_kernels import NOBODY
+from euphoria_agents.training.self_play import play_on, winners
 from euphoria_env import Game, Rules, actions
 from tests.tools.commands import euphoria
 
@@ -268,6 +272,7 @@ def changed(number: int, **what: Any) -> Callable[[list[bytes]], bytes]:
         (changed(4, ply=2), "line 5: ply, played, player must be 3, "),
         (changed(4, played=-1), "line 5: played: expected int >= 0"),
         (changed(4, moves=[[1, 0.5, 1, 1.5]]), r"moves\[0\]\[3\]: expected float <= 1"),
+        (changed(4, playouts={"pairs": 0}), "playouts"),
         (changed(4, values=[0.5]), "line 5: values must have 2 entries"),
         (lambda lines: b"".join([*lines, lines[-1]]), r"a\.jsonl has \d+ entries, but the game only \d+ decisions"),
         (lambda lines: b"".join([*lines[:3], lines[3][:10] + b"\n", *lines[4:]]), r"a\.jsonl, line 4: "),
@@ -297,6 +302,99 @@ def test_the_command(saved: Path, whole: bytes, tmp_path: Path, capsys: Any) -> 
     assert re.search(r"\d+ mistakes, which cost more than 2\.0%", printed) and "better" in printed and "luck" in printed
     main([*words[:-1], "1"])
     assert "mistakes, which" not in capsys.readouterr().out
+
+
+def test_the_command_checks_mistakes_by_playouts(saved: Path, record: str, tmp_path: Path, capsys: Any) -> None:
+    """The results go into the file, where the next command finds them; what is not certain is no mistake any more."""
+    path = tmp_path / "a.jsonl"
+    words = ["analyse", str(saved), "--agent", SPEC, "--processes", "1", "--threshold", "0.02", "--out", str(path)]
+    main([*words, "--playouts", "24"])
+    printed, written = capsys.readouterr().out, path.read_bytes()
+    found = saved_entries(path, record, Replayed.from_record(record))
+    wrong = suspects(found, 0.02)
+    assert wrong == [one for one in suspects(found, 0.0) if "playouts" in one]
+    assert {one["playouts"]["pairs"] for one in wrong} == {24}
+    certain = [one["playouts"]["certain"] for one in wrong]
+    assert [one["ply"] for one in mistakes(found, 0.02)] == [one["ply"] for one in wrong if one["playouts"]["certain"]]
+    assert sum(one.mistakes for one in summarise(found, 2, 0.02)) == sum(certain) < len(certain)
+    assert (
+        f"{sum(certain)} mistakes, which cost more than 2.0%; {certain.count(False)} more are not certain" in printed
+        and "certainty" in printed
+    )
+    main(words)
+    assert (capsys.readouterr().out, path.read_bytes()) == (printed, written)
+
+
+@pytest.mark.parametrize("budget", ["0", "-1", "0s", "1e3", ""])
+def test_a_budget_of_playouts_out_of_range_is_refused(budget: str, saved: Path, tmp_path: Path, capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyse", str(saved), "--out", str(tmp_path / "a.jsonl"), f"--playouts={budget}"])
+    told = f"error: a budget is a number of pairs of playouts such as 200 or a time such as 0.5s, not {budget!r}\n"
+    assert capsys.readouterr().err == told and not (tmp_path / "a.jsonl").exists()
+
+
+def at_the_end() -> Game:
+    """A game in which each player can win at once."""
+    player = {"stars": 8, "knowledge": 1, "morale": 3, "workers": [3, 4], "artifacts": {"book": 3}}
+    territories = {f"{one}_territory": [0, 1] for one in ("euphorian", "subterran")}
+    rules = {"num_players": 2, "stars_to_win": 3}
+    return Game.from_dict({"rules": rules, "seed": 1, "players": [player] * 2, "territories": territories})
+
+
+def test_playouts_compare_two_moves() -> None:
+    game = at_the_end()
+    farm, wins, other = map(actions.parse, ("place 3 farm", "dilemma star", "place 4 farm"))
+    bad = compare(game.states, (farm, wins), (0,), 64)
+    assert bad["difference"] > 0.4 and bad["certainty"] > 0.999 and bad["certain"]
+    good = compare(game.states, (wins, farm), (0,), 64)
+    assert good["difference"] == -bad["difference"] and good["certainty"] < 0.001 and not good["certain"]
+    same = compare(game.states, (farm, farm), (0,), 64)
+    assert (same["difference"], same["certainty"], same["certain"]) == (0, 0.5, False)
+    assert 0 < compare(game.states, (farm, wins), (0,), 1)["certainty"] < 0.95  # one pair proves nothing
+    assert compare(game.states, (farm, other), (0,), 2**40, 0.0)["pairs"] > 1  # the time is over after the first ones
+    with pytest.raises(ValueError, match="'end' is illegal here"):
+        compare(game.states, (actions.parse("end"), wins), (0,), 1)
+
+
+def test_playouts_depend_on_seed_and_number_and_not_on_what_is_hidden(entries: list[Entry], record: str) -> None:
+    judge, wrong = Analysis(record, SPEC), suspects(entries, 0.02)[:3]
+    checked = {one["ply"]: one for one in judge.with_playouts(wrong, 40, processes=2)}
+    assert list(judge.with_playouts(wrong, 40)) == [checked[one["ply"]] for one in wrong]
+    assert list(Analysis(record, SPEC, 1).with_playouts(wrong, 40)) != [*checked.values()]
+    for entry in wrong:
+        state = judge.game.before[entry["ply"]]
+        dealt = Game.taking(state.copy()).determinize(entry["player"], 5).states
+        played = [compare(rows, moves_to_compare(entry), (0,), 40) for rows in (state, dealt)]
+        assert played[0] == played[1] and (dealt != state).any()
+
+
+def test_intervals_have_the_long_run_in_them(entries: list[Entry], record: str) -> None:
+    """The long run by independent playouts of each move; of 20 intervals of 95 %, 19 should have it, and 16 or more do."""
+    entry = suspects(entries, 0.02)[-1]
+    moves, game = moves_to_compare(entry), Game.taking(Replayed.from_record(record).before[entry["ply"]])
+    rng, shares = np.random.default_rng(4), []
+    for move in moves:
+        rows = np.repeat(game.states, 1500)
+        for k in range(len(rows)):
+            after = game.determinize(game.player, k)
+            after.play(move)
+            rows[k] = after.states[0]
+        play_on(ppo.make_ppo(), rows, rng, np.full(len(rows), NOBODY))
+        shares.append((winners(rows) == game.player).mean())
+    found = [compare(game.states, moves, (seed,), 64) for seed in range(20)]
+    assert sum(abs(one["difference"] - (shares[1] - shares[0])) < one["margin"] for one in found) >= 16
+    assert max(one["margin"] for one in found) < 0.2
+
+
+def test_nothing_to_compare(entries: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    best = next(one for one in entries if one["regret"] == 0)
+    for entry, why in ((best, "the best move was played"), ({**best, "moves": best["moves"][:1]}, "only one move is legal")):
+        entry = {**entry, "played": best_of(entry["moves"])[0]}
+        with pytest.raises(ValueError, match=f"decision {best['ply']}: {why}"):
+            moves_to_compare(entry)
+    monkeypatch.setattr(ppo, "SHIPPED", Path("nowhere"))
+    with pytest.raises(ValueError, match="no checkpoint ships"):
+        compare(at_the_end().states, (0, 1), (0,), 1)
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from euphoria_env import Game
 
+DIGITS = 5  # to which probabilities are rounded
+
 Row = list[Any]  # an agent's opinion of a move: action id, prior, visits, value; see `euphoria_agents.agent.MoveThought`
 
 
@@ -45,3 +47,8 @@ def regret(rows: Sequence[Row], played: Row) -> float | None:
     """Returns the value of the best move minus the value of the move played, at least 0; None if either is not known."""
     best = best_of(rows)[3]
     return None if best is None or played[3] is None else max(0.0, best - played[3])
+
+
+def rounded(chance: float | None) -> float | None:
+    """Rounds a probability, or a change of one, as in files; never to -0.0."""
+    return None if chance is None else round(chance, DIGITS) + 0.0

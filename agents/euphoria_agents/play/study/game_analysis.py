@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +20,8 @@ from euphoria_agents.files import append_line, check_writable, read_text, write_
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret
+from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret, rounded
+from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
 from euphoria_agents.record_steps import Replayed
 from euphoria_agents.registry import load
 from euphoria_agents.validation import checked
@@ -32,7 +34,6 @@ from euphoria_env.record import record_lines
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
 FUTURES = 8  # determinized games over which the value of a rarely searched move, or the effect of chance, is averaged
-DIGITS = 5  # to which probabilities are rounded
 
 Entry = dict[str, Any]
 
@@ -161,10 +162,10 @@ class Analysis:
             "ply": ply,
             "player": self.game.mover(ply),
             "played": self.game.played[ply],
-            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judgement.moves],
-            "values": None if judgement.seats is None else [_rounded(chance) for chance in judgement.seats],
-            "regret": _rounded(judgement.regret),
-            "luck": None if luck is None or judgement.seats is None else [_rounded(change) for change in luck],
+            "moves": [[action, rounded(prior), visits, rounded(value)] for action, prior, visits, value in judgement.moves],
+            "values": None if judgement.seats is None else [rounded(chance) for chance in judgement.seats],
+            "regret": rounded(judgement.regret),
+            "luck": None if luck is None or judgement.seats is None else [rounded(change) for change in luck],
             "chance": [[kind, player] for kind, player in chance],
         }
 
@@ -180,11 +181,32 @@ class Analysis:
         # An interrupt at the very start may leave a part of the header.
         new = not path.exists() or json.dumps(self.header).startswith(read_text(path))
         found = [] if new else _read(path, self.header, self.game)
-        write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *found)))
+        self.write(path, found)
         yield from found
         for entry in self.entries(len(found), processes):
             append_line(path, json.dumps(entry))
             yield entry
+
+    def write(self, path: Path, entries: Iterable[Entry]) -> None:
+        """Writes a file with these entries."""
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in (self.header, *entries)))
+
+    def with_playouts(
+        self, entries: Iterable[Entry], pairs: int, seconds: float = math.inf, processes: int = 1
+    ) -> Iterator[Entry]:
+        """Yields entries as they are ready, with `playouts`: the result of `move_comparison.compare`, which explains the budget.
+
+        Raises:
+            ValueError: the best move was played, `processes` is less than 1, or no network ships.
+        """
+        check_counts(processes=processes)
+        given = {entry["ply"]: entry for entry in entries}
+        with closing(in_processes(partial(self._with_playouts, given, pairs, seconds), given, processes)) as found:
+            yield from (entry for _, entry in found)
+
+    def _with_playouts(self, given: dict[int, Entry], pairs: int, seconds: float, ply: int) -> Entry:
+        moves = moves_to_compare(given[ply])
+        return {**given[ply], "playouts": compare(self.game.before[ply], moves, (self.seed, ply), pairs, seconds)}
 
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
@@ -246,6 +268,16 @@ Change = Annotated[float, Meta(ge=-1, le=1)]
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
 
 
+class SavedPlayouts(msgspec.Struct, forbid_unknown_fields=True):
+    """The result of the playouts of a decision; see `move_comparison.compare`."""
+
+    pairs: Annotated[int, Meta(ge=1, le=2**40)]
+    difference: Change
+    margin: Annotated[float, Meta(ge=0, le=2)]
+    certainty: Chance
+    certain: bool
+
+
 class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
     """An entry in a file; see `Analysis._entry`."""
 
@@ -257,6 +289,7 @@ class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
     regret: Chance | None = None
     luck: list[Change] | None = None
     chance: list[tuple[Literal[KINDS], Annotated[int, Meta(ge=-1, le=5)]]] = []  # type: ignore[valid-type]
+    playouts: SavedPlayouts | msgspec.UnsetType = msgspec.UNSET
 
 
 def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
@@ -269,8 +302,3 @@ def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
             raise ValueError(f"{name} must have {players} entries")
     given: Entry = entry
     return given
-
-
-def _rounded(chance: float | None) -> float | None:
-    """Rounds a probability, or a change of one, as in files; never to -0.0."""
-    return None if chance is None else round(chance, DIGITS) + 0.0

@@ -17,7 +17,7 @@ class PlayerSummary(NamedTuple):
         player: the seat.
         decisions: the number of their decisions.
         mean_regret: the mean of the known regrets of their decisions; None if none is known.
-        mistakes: the number of their regrets above the threshold.
+        mistakes: the number of their regrets above the threshold, without those that playouts leave uncertain.
         luck: the sum of the changes of their win probability by dice and cards, over everybody's decisions; None: not known.
     """
 
@@ -28,10 +28,15 @@ class PlayerSummary(NamedTuple):
     luck: float | None
 
 
-def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
+def suspects(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
     """Returns the entries with a regret above the threshold, the worst first."""
     found = [entry for entry in entries if entry["regret"] is not None and entry["regret"] > threshold]
     return sorted(found, key=lambda entry: (-entry["regret"], entry["ply"]))
+
+
+def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
+    """Returns the same entries, without those that playouts leave uncertain."""
+    return [entry for entry in suspects(entries, threshold) if "playouts" not in entry or entry["playouts"]["certain"]]
 
 
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:

@@ -33,8 +33,8 @@ class Budget(NamedTuple):
         return str(self.simulations) if math.isinf(self.seconds) else f"{self.seconds:g}s"
 
 
-def read_budget(text: str) -> Budget:
-    """Reads a budget from a text such as "200" (simulations) or "0.5s" (seconds).
+def read_budget(text: str, unit: str = "simulations") -> Budget:
+    """Reads a budget from a text such as "200" (simulations, or what `unit` names) or "0.5s" (seconds).
 
     Raises:
         ValueError: the text is neither, or the number is out of range.
@@ -43,7 +43,7 @@ def read_budget(text: str) -> Budget:
         return Budget(int(text), math.inf)
     if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)s", text) and 0 < float(text[:-1]) < 1e6:
         return Budget(MOST, float(text[:-1]))
-    raise ValueError(f"a budget is a number of simulations such as 200 or a time such as 0.5s, not {text!r}")
+    raise ValueError(f"a budget is a number of {unit} such as 200 or a time such as 0.5s, not {text!r}")
 
 
 class Searcher(Agent):
