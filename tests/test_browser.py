@@ -444,6 +444,14 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     assert "better" in wrong.first.inner_text()
     wrong.last.click()
     page.get_by_text(", a mistake").wait_for()
+    page.locator("#check").press("Enter")
+    page.get_by_text("plays on from both moves").wait_for()
+    page.locator("#check").press("Enter")  # stops it
+    page.get_by_text("Check by playouts").click()
+    page.locator("#moves p [role=status]").get_by_text("±").wait_for()
+    assert page.locator("#check").count() == 0
+    marks -= page.get_by_text("not certain: ").count()  # then it is no mistake
+    assert marks == wrong.count() == page.locator("path.mistake").count()
     assert page.locator(".sign.best").count() == page.locator(".sign.played").count() == 1
     page.locator("#mistake-before").click()
     with page.expect_download() as file:

@@ -84,6 +84,7 @@ OPEN = {
     "GET /api/studies/{study}",
     "GET /api/studies/{study}/at/{ply:int}",
     "POST /api/studies/{study}/at/{ply:int}",
+    "POST /api/studies/{study}/at/{ply:int}/playouts",
     "GET /api/studies/{study}/at/{ply:int}/position",
     "GET /api/studies/{study}/page",
     "GET /api/studies/{study}/analyses",

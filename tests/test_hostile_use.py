@@ -105,8 +105,13 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
     ann, spec = server.visitor(), f"{WAITS}:{gates}"
     api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
     version = ann.get(f"{api}/view")["version"]
-    study = f"/api/studies/{ann.post('/api/studies', {'record': Game(Rules(num_players=2), seed=3).to_record()})['id']}"
-    monkeypatch.setattr(studies, "_make_page", partial(waiting_page, gates))
+    game = Game(Rules(num_players=2), seed=3)
+    game.play(game.legal()[0])
+    study = f"/api/studies/{ann.post('/api/studies', {'record': game.to_record()})['id']}"
+    for name in ("_make_page", "compare"):
+        monkeypatch.setattr(studies, name, partial(waiting_page, gates))
+    judged = {"played": 0, "moves": [[0, 0.5, 0, 0.1], [1, 0.5, 9, 0.9]]}
+    server.app.state.studies._analyses[study.rpartition("/")[2], "x"] = studies.StudyAnalysis(None, [judged])
     asked = {"seat": 0, "version": version, "spec": spec}
     for gate, method, path, body in (
         ("made", "POST", "/api/games", {"seats": [ANN, {"name": "W", "spec": spec}]}),
@@ -115,6 +120,7 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
         ("explain", "POST", f"{api}/hint", asked),
         ("explain", "POST", f"{study}/at/0", {"spec": spec}),
         ("page", "GET", f"{study}/page", None),
+        ("page", "POST", f"{study}/at/0/playouts", {"spec": "x"}),
     ):
         if gate == "explain":
             (gates / "made").touch()

@@ -45,7 +45,7 @@ FAILING = [f"{FAULTY}:Exits", f"{FAULTY}:Cheats"]
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("server")
     allowed = (*FAILING, *(f"{FAULTY}:{name}:{folder / name}" for name in ("Raises", "Sleeps")))
-    with Served(folder / "games.sqlite", allowed, seconds=3600.0, first_seconds=3600.0) as found:
+    with Served(folder / "games.sqlite", allowed, seconds=3600.0, first_seconds=3600.0, playouts_seconds=0.0) as found:
         yield found
 
 
@@ -754,6 +754,25 @@ def test_an_analysis_runs_in_the_background_and_can_be_stopped(ann: Visitor, rec
     assert ann.get(f"{api}/analyses?spec=greedy&from={total - 1}")["entries"] == whole["entries"][-1:]
     assert ann.ask("POST", f"{api}/analyses", {"spec": "ppo:/etc/passwd"})[0] == 422
     assert ann.ask("POST", f"{api}/analyses", {"spec": None})[0] == 422
+
+
+def test_a_mistake_is_checked_by_playouts(server: Served, ann: Visitor) -> None:
+    name = ann.post("/api/studies", {"record": random_game(Rules(num_players=2, max_turns=4), 6).to_record()})["id"]
+    api = f"/api/studies/{name}"
+    total = len(ann.get(api)["lines"])
+    assert ann.ask("POST", f"{api}/at/0/playouts", {"spec": "greedy"})[:2] == (
+        422,
+        b'{"error":"greedy has not judged this decision"}',
+    )
+    assert ann.ask("POST", f"{api}/analyses", {"spec": "greedy"})[0] == 202
+    entries = wait_for(ann, f"{api}/analyses?spec=greedy", lambda found: not found["running"])["entries"]
+    worst, fine = max(entries, key=lambda one: one["regret"]), next(one for one in entries if one["regret"] == 0)
+    found = ann.post(f"{api}/at/{worst['ply']}/playouts", {"spec": "greedy"})
+    assert found == ann.post(f"{api}/at/{worst['ply']}/playouts", {"spec": "greedy"}) and found["pairs"] > 1
+    entries[worst["ply"]]["playouts"] = found
+    assert ann.get(f"{api}/analyses?spec=greedy")["entries"] == entries == server.store.analysis(name, "greedy")[1]
+    for ply in (fine["ply"], total):
+        assert ann.ask("POST", f"{api}/at/{ply}/playouts", {"spec": "greedy"})[0] == 422
 
 
 def test_an_agent_is_asked_about_one_decision(ann: Visitor, record: str) -> None:

@@ -80,7 +80,7 @@ def pass_gate(folder: Path, gate: str) -> None:
         time.sleep(0.01)
 
 
-def waiting_page(folder: Path, item: Any) -> str:
+def waiting_page(folder: Path, *item: Any) -> str:
     """A page that is not ready before its gate is open."""
     pass_gate(folder, "page")
     return "a page"

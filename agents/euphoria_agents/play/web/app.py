@@ -111,6 +111,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("DELETE", a_study, OWNER, study.delete, reads=False),
         Endpoint("GET", at, ANYBODY, study.at, SeatQuery),
         Endpoint("POST", at, ANYBODY, study.opinion, studies.SpecBody),
+        Endpoint("POST", f"{at}/playouts", ANYBODY, study.playouts, studies.SpecBody),
         Endpoint("GET", f"{at}/position", ANYBODY, study.position),
         Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.AnalysisQuery),
         Endpoint("GET", analyses, ANYBODY, study.analysis, studies.AnalysisQuery),

@@ -32,5 +32,6 @@ class Limits:
     seconds: float = 60.0  # for its further answers
     thinking: Limit = Limit(3, 2)  # agents that think at once
     working: Limit = Limit(16, 4)  # threads that read and draw games
-    processes: Limit = Limit(2, 1)  # processes that make pages
+    processes: Limit = Limit(2, 1)  # processes that make pages or play playouts
+    playouts_seconds: float = 4.0  # for the playouts of one decision
     waiting: Limit = Limit(64, 8)  # analyses that run or wait; per client also hints that wait for one agent

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 import msgspec
@@ -22,6 +22,7 @@ from euphoria_agents.error_text import one_line
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.study.decision_analysis import outcome
 from euphoria_agents.play.study.game_analysis import Analysis
+from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec, as_response
@@ -32,6 +33,7 @@ from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
 from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
+from euphoria_agents.players.search.searcher import MOST
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env import Game
 from euphoria_env.game import seed_row
@@ -117,7 +119,7 @@ class StudyEndpoints:
 
     Attributes:
         jobs: the analyses that run or wait, by study and spec.
-        processes: the slots for processes that make pages.
+        processes: the slots for processes that make pages or play playouts.
     """
 
     def __init__(self, registry: GameRegistry) -> None:
@@ -270,6 +272,22 @@ class StudyEndpoints:
         self.jobs.stop((context.name, context.body.spec))
         return {}
 
+    async def playouts(self, context: RequestContext) -> Json:
+        """Compares the move played with the best one by playouts, and adds the result to the analysis; see `compare`."""
+        ply, spec, limits = context.request.path_params["ply"], context.body.spec, self.registry.limits
+        key = context.name, spec
+        await self.agents.check("ppo", context.client)
+        found = await in_thread(lambda: self._analysis(key))
+        if ply >= len(found.entries):
+            raise Refused(422, f"{spec} has not judged this decision")
+        entries = self._analyses.setdefault(key, found).entries
+        work = partial(compare, context.item.game.before[ply], moves_to_compare(entries[ply]), (0, ply), MOST)
+        async with self.processes.slot(context.client, limits.waiting.per_client), started(work) as worker:
+            result = await answer_of(worker, limits.playouts_seconds)
+        entries[ply] = {**entries[ply], "playouts": result}
+        await self._save(key, self._analyses.get(key, found))
+        return result
+
     def _analysis(self, key: tuple[str, str]) -> StudyAnalysis:
         return self._analyses.get(key) or StudyAnalysis(*self.store.analysis(*key))
 
@@ -279,10 +297,6 @@ class StudyEndpoints:
 
     async def _work(self, key: tuple[str, str], record: str, found: StudyAnalysis) -> bool:
         """Adds the missing entries, computed in a process; returns False if it pauses for other clients, True if it is done."""
-
-        async def save() -> None:
-            await in_thread(lambda: self.store.save_analysis(*key, found.header, found.entries))
-
         try:
             async with started(_Analyst(record, key[1])) as worker:
                 header = await answer_of(worker, None)
@@ -294,16 +308,19 @@ class StudyEndpoints:
                     if self.jobs.must_yield(key):
                         return False
                     if time.monotonic() > saved + SAVED_EVERY:
-                        await save()
+                        await self._save(key, found)
                         saved = time.monotonic()
         except Exception as error:  # an agent may raise anything
             found.trouble = one_line(error)
         finally:
             try:
-                await save()
+                await self._save(key, found)
             except CannotSave as error:
                 found.trouble = found.trouble or str(error)
         return True
+
+    async def _save(self, key: tuple[str, str], found: StudyAnalysis) -> None:
+        await in_thread(lambda: self.store.save_analysis(*key, found.header, found.entries))
 
 
 def branch(study: Study, ply: int) -> Game:

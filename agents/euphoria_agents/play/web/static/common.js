@@ -13,14 +13,15 @@ export const COMPILED_ONCE = "the first time, its code is compiled, once for thi
 const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
 const NOTICE = `Waiting for the server: an agent may have to be prepared; ${COMPILED_ONCE}.`;
 
-export async function call(method, path, body) {
-  const options = { method, cache: "no-store" };
+// `signal` aborts the request; a page that can do so shows by itself that it waits.
+export async function call(method, path, body, signal = null) {
+  const options = { method, cache: "no-store", signal };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json" };
     options.body = JSON.stringify(body ?? {});
   }
   let answer;
-  const late = setTimeout(() => showMessage(NOTICE), NOTICE_AFTER);
+  const late = signal ? 0 : setTimeout(() => showMessage(NOTICE), NOTICE_AFTER);
   try {
     answer = await fetch(path, options);
   } catch {

@@ -1,6 +1,6 @@
 // The results of an analysis, for the study and the exported page: best moves, mistakes, luck, results and grades.
 
-import { scrollable, svg, tag } from "./elements.js";
+import { plural, scrollable, svg, tag } from "./elements.js";
 
 export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
 export const signed = (x) =>
@@ -37,6 +37,10 @@ const TERMS = {
   adjusted:
     "The result, 100 % for the winner, less the luck of the whole game: what these decisions would have been " +
     "worth with even luck.",
+  playouts:
+    "The trained player plays on from the move played and from the best one, many times, for everybody. The two games " +
+    "of a pair have the same hidden cards and the same random numbers. ± is an interval of 95 %. What is not certain " +
+    "to 95 % does not count as a mistake.",
   error: "The mean regret of the decisions with more than one legal move, and a name for it.",
   visits:
     "How often the search followed this move. It follows the move that it thinks best most often, and would play it.",
@@ -67,7 +71,9 @@ export const best = (moves) => ordered(moves)[0];
 const compare = (a, b) => a.map((x, k) => x - b[k]).find((x) => x) ?? 0;
 
 export const mistakes = (entries, threshold, seat = null) =>
-  entries.filter((one) => one.regret > threshold && (seat === null || one.player === seat));
+  entries.filter(
+    (one) => one.regret > threshold && one.playouts?.certain !== false && (seat === null || one.player === seat),
+  );
 
 // Whether a mistake was punished: by the player's next turn their chance had fallen by at least its cost.
 export function punished(entries, turns, one) {
@@ -125,7 +131,7 @@ export const outcomes = (chance, names) =>
 export const seatMark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
 
 export function mistakeList(wrong, { turns, names, better, entries, here, seek }) {
-  if (!wrong.length) return tag.p({ class: "label" }, "No regret is above the threshold.");
+  if (!wrong.length) return tag.p({ class: "label" }, "No mistake is above the threshold.");
   return tag.ol(
     { class: "plies" },
     wrong.map((one) => {
@@ -149,6 +155,7 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek }
             { class: "what" },
             tag.b(names[one.player]),
             `: ${shortened(played)}`,
+            one.playouts && tag.span({ class: "sign" }, "certain"),
             tag.span({ class: "better" }, `better ${shortened(instead)}`),
           ),
           tag.b({ class: "cost-of" }, `−${percent(one.regret, 1)}`),
@@ -255,11 +262,20 @@ export function results(entries, { names, players, result }, threshold) {
   return [summaryTable(found, names), luckTable(found, names)];
 }
 
-// A line with the regret of a decision; `more` is added to it.
-export function verdict({ regret }, threshold, more = null) {
-  const wrong = regret > threshold;
-  const said = ` ${percent(regret, 1)}${wrong ? ", a mistake" : ""}`;
-  return tag.p({ class: wrong ? "bad" : "label" }, term("regret", "regret"), said, more);
+// A line with the regret of a decision and what playouts found; `more` is added to it.
+export function verdict(entry, threshold, more = null) {
+  const wrong = mistakes([entry], threshold).length > 0;
+  const said = ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`;
+  const found = entry.playouts && [" · ", term("playouts", "playouts"), ": ", certainty(entry.playouts)];
+  return tag.p({ class: wrong ? "bad" : "label" }, term("regret", "regret"), said, found, more);
+}
+
+function certainty({ pairs, difference, margin, certainty, certain }) {
+  const side = difference < 0 ? "better" : "worse";
+  const by = `${side} by ${percent(Math.abs(difference), 1)} ± ${percent(margin, 1)}`;
+  const sure = `${Math.min(99.9, Math.floor(1000 * certainty) / 10)} %`;
+  const said = certain ? `${by}, certain to ${sure}` : `not certain: ${by}`;
+  return tag.span({ role: "status", title: plural(pairs, "pair") }, said);
 }
 
 const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner

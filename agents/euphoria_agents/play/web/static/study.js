@@ -44,6 +44,7 @@ let guess = null; // the move that the user guessed
 let lesson = null; // seat, its mistakes (plies), how many are done, and those found (right)
 let tab = "wrong";
 let chartSeat = null; // the seat whose estimates the chart shows; null: those of the player to move
+let checking = null; // the entry whose playouts are under way, and what stops them
 const analyses = {}; // by agent: entries, better, running, trouble
 const singleOpinions = {}; // by agent and decision: opinions of one decision
 
@@ -244,6 +245,7 @@ function decision() {
     decisionTitle(),
     answer(),
     verdict(),
+    playouts(),
     scrollable("moves", tag.table(tag.thead(head), tag.tbody(order.map(line)))),
     !opinions.length && row(button(`ask-${judge}`, `Ask ${judge} about this decision`, () => askAgent(judge))),
   ];
@@ -283,6 +285,34 @@ function verdict() {
     game.mistake,
     changes && [" · ", term("luck", "luck"), ` (${judgement.outcomes(entry.chance, game.names)})`, changes],
   );
+}
+
+// The button that checks a mistake by playouts, or stops that; one mistake at a time.
+function playouts() {
+  const entry = analysis().entries[here.ply];
+  if (!(entry?.regret > game.mistake) || entry.playouts) return null;
+  if (checking?.entry !== entry)
+    return row(button("check", "Check by playouts", checkEntry, { off: checking !== null }));
+  return row(
+    button("check", "Stop", () => checking.stop.abort()),
+    tag.progress({ "aria-label": "playouts" }),
+    tag.span({ class: "label", role: "status" }, "plays on from both moves …"),
+  );
+}
+
+async function checkEntry() {
+  const [entry, stop] = [analysis().entries[here.ply], new AbortController()];
+  checking = { entry, stop };
+  showMessage("");
+  drawThoughts();
+  try {
+    entry.playouts = await call("POST", `${api}/at/${entry.ply}/playouts`, { spec: judge }, stop.signal);
+  } catch (error) {
+    if (!stop.signal.aborted) showError(error);
+  } finally {
+    checking = null;
+    drawThoughts();
+  }
 }
 
 function ending() {
