@@ -373,10 +373,11 @@ def judged(folder: Path, name: str = "ours", **changed: Any) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_result_becomes_an_entry(clone: Path, tmp_path: Path) -> None:
     folder, before = judged(tmp_path / "out", "our agent"), contents(clone)
     file = "benchmarks/results/duel-v1/our-agent.json"
-    status, printed, told = euphoria("benchmark", "submit", folder, cwd=clone)
+    status, printed, told = euphoria("benchmark", "submit", folder, "--paper", "docs/report.md", cwd=clone)
     assert status == 0, told
     after = contents(clone)
     drawn = {"docs/leaderboard.md", "docs/leaderboard.svg"}
@@ -389,7 +390,7 @@ def test_a_result_becomes_an_entry(clone: Path, tmp_path: Path) -> None:
     status, printed, told = euphoria("benchmark", "submit", folder, "--code", "docs/benchmark.md", cwd=clone / "docs")
     assert status == 0 and "must be at docs/benchmark.md" in printed, "an entry of one's own can be completed"
     check_entries(clone)
-    assert b"[code](../docs/benchmark.md)" in contents(clone)["docs/leaderboard.md"]
+    assert b"[code](../docs/benchmark.md), [paper](../docs/report.md)" in contents(clone)["docs/leaderboard.md"]
 
 
 @pytest.mark.parametrize(

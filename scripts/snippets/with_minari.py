@@ -24,17 +24,11 @@ def episodes(data, agent):
     for game in data:
         for seat in np.unique(game["seat"][game["agent"] == data.agents.index(agent)]):
             own = {name: array[game["seat"] == seat] for name, array in game.items()}
+            rows = np.append(own["observation"], own["final_observation"][-1:], axis=0)
             masks = np.pad(own["action_mask"].astype(np.int8), ((0, 1), (0, 0)))  # nothing is legal at the end
-            yield EpisodeBuffer(
-                observations={
-                    "observation": np.append(own["observation"], own["final_observation"][-1:], axis=0),
-                    "action_mask": masks,
-                },
-                actions=own["action"],
-                rewards=own["reward"],
-                terminations=own["terminated"],
-                truncations=own["truncated"],
-            )
+            ends = {"terminations": own["terminated"], "truncations": own["truncated"]}
+            seen = {"observation": rows, "action_mask": masks}
+            yield EpisodeBuffer(observations=seen, actions=own["action"], rewards=own["reward"], **ends)
 
 
 main(f"collect --agents greedy random --stars-to-win 3 --games 300 --seed 1 --reward rank --out {folder.name}/games".split())

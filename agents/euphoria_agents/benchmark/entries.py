@@ -36,7 +36,7 @@ def read_entries(folder: Path, new: Mapping[Path, Json] | None = None) -> dict[P
     new = new or {}
     for path in sorted({*folder.rglob("*.json"), *new}):
         result = found[path] = new[path] if path in new else read_result(path, task_of(path.parent.name))
-        training = result.get("training", {})
+        training = result.get("training") or {}
         key = result["task"], result["agent"]["name"], training.get("decisions"), training.get("seed")
         if (other := trainings.setdefault(key, path)) != path:
             raise ValueError(f"{path}: agent, decisions and seed are those of {other.name}; each training counts once")
@@ -62,7 +62,7 @@ def check_entries(clone: Path, new: Mapping[Path, Json] | None = None) -> None:
                 f"fingerprint is {judged['fingerprint']}, not {here}): judge the agent again"
             )
         for key in ("code", "paper"):
-            link = result.get("entry", {}).get(key) or ""
+            link = (result.get("entry") or {}).get(key) or ""
             if "://" not in link and not (clone / link).exists():
                 raise ValueError(f"{path}: entry.{key} must be an address, or a path in the repository, not {link!r}")
 

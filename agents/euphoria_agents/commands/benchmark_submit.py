@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_path, find_clone, make_entry
+from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.commands.shared_arguments import SubmitOptions
 from euphoria_agents.files import write_whole
 from euphoria_agents.registry import ships
@@ -28,6 +29,8 @@ def run(options: SubmitOptions) -> None:
         again = f"euphoria benchmark submit {shlex.quote(str(options.folder.absolute()))}"
         raise ValueError(f"entries are written in a clone of the repository: fork and clone it, and call there `{again}`")
     path = entry_path(clone, entry)
+    if path.exists():  # what was said of it before still holds
+        entry["entry"] = (read_result(path).get("entry") or {}) | entry["entry"]
     check_entries(clone, {path: entry})
     write_whole(path, json.dumps(entry, indent=1) + "\n")
     _draw_leaderboard(clone, path)
