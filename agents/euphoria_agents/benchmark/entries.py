@@ -17,7 +17,7 @@ from euphoria_agents.registry import file_hashes, files_of, is_builtin, ships
 from euphoria_env.json_reader import Json
 
 RESULTS, GENERATOR = Path("benchmarks", "results"), Path("scripts", "generate_docs.py")  # in a clone
-ADDED = ("entry", "training")  # the keys of an entry that judging does not write
+NOTHING_ADDED = {"entry": None, "training": None}  # the keys of an entry that judging does not write
 
 
 def read_entries(folder: Path, new: Mapping[Path, Json] | None = None) -> dict[Path, Json]:
@@ -125,11 +125,6 @@ def entry_path(clone: Path, entry: Json) -> Path:
     if not re.search(r"\w", name):
         raise ValueError(f"the name {name!r} has neither letters nor digits for a file: judge the agent with another --name")
     path = clone / RESULTS / entry["task"] / f"{file}.json"
-    if path.exists() and _judged(read_result(path)) != _judged(entry):
+    if path.exists() and read_result(path) | NOTHING_ADDED != entry | NOTHING_ADDED:
         raise ValueError(f"{path}: the name is taken, with other games: judge the agent with another --name")
     return path
-
-
-def _judged(entry: Json) -> Json:
-    """Returns an entry as it was judged."""
-    return {key: value for key, value in entry.items() if key not in ADDED}
