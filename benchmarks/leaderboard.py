@@ -1,47 +1,17 @@
-"""Results of many agents by the same tasks: a folder of them, and a table for each task."""
+"""Results of many agents by the same tasks: a table for each task, and a picture."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.benchmark.judging import fingerprint
-from euphoria_agents.benchmark.results import read_result
-from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task, task_of
+from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task
 
 RESAMPLES = 10_000  # of the bootstrap
 BEFORE, AFTER = ("agent", "decisions", "all"), ("each seed", "rank", "rating", "entry")  # the columns of the opponents
-
-
-def read_results(folder: Path) -> dict[Path, dict[str, Any]]:
-    """All results under a folder, which has a folder for each task, by their paths.
-
-    Raises:
-        ValueError: there is no such task, a file is no result of its task, or has the name, decisions and seed of another one;
-            names it.
-    """
-    found: dict[Path, dict[str, Any]] = {}
-    trainings: dict[tuple[Any, ...], Path] = {}
-    for path in sorted(folder.rglob("*.json")):
-        result = found[path] = read_result(path, task_of(path.parent.name))
-        training = result.get("training", {})
-        key = result["task"], result["agent"]["name"], training.get("decisions"), training.get("seed")
-        if (other := trainings.setdefault(key, path)) != path:
-            raise ValueError(f"{path}: agent, decisions and seed are those of {other.name}; each training counts once")
-    return found
-
-
-def outdated(results: Mapping[Path, Mapping[str, Any]]) -> list[str]:
-    """The results that do not fit this version of the environment: which file, and why."""
-    return [
-        f"{path}: environment.fingerprint: is {there}, and the games of this version have {here}"
-        for path, result in results.items()
-        if (there := result["environment"]["fingerprint"]) != (here := fingerprint(TASKS[result["task"]]))
-    ]
 
 
 class LeaderboardRow(NamedTuple):

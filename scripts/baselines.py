@@ -1,5 +1,6 @@
 """The baselines of the leaderboard: trains well-known algorithms by the rules of the benchmark tasks, judges them and fixed
-players, and writes the results. Finished work is not repeated: an interrupt costs no more than the training under way.
+players, and writes the results, with a learning curve beside that of each training. Finished work is not repeated: an interrupt
+costs no more than the training under way.
 
 A baseline whose library has an environment of its own is trained, and judged, by the Python there (docs/benchmark.md)."""
 
@@ -67,6 +68,12 @@ class Baseline(NamedTuple):
     tasks: tuple[str, ...] = tuple(TASKS)
     one_number: bool = False
     library: str = "sb3_contrib"
+
+    @property
+    def curve(self) -> Path:
+        """The file of its learning curve, in the folder of the training."""
+        file = Path(self.file)
+        return file.with_name("progress.csv") if self.program == TRAIN else file.with_suffix(".csv")
 
     @property
     def is_installed(self) -> bool:
@@ -148,22 +155,24 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
         about = {"decisions": options.decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())
-    judge_one(options, console, task, name, f"{baseline.agent}:{folder / baseline.file}", folder, training)
+    if judge_one(options, console, task, name, f"{baseline.agent}:{folder / baseline.file}", folder, training):
+        write_whole(options.results / task.name / f"{folder.name}.csv", (folder / baseline.curve).read_bytes())
 
 
 def judge_one(
     options: Options, console: Console, task: Task, name: str, spec: str, folder: Path, training: dict[str, Any] | None = None
-) -> None:
-    """Judges a player, and puts its result where the leaderboard looks for it."""
+) -> bool:
+    """Judges a player, puts its result where the leaderboard looks for it, and returns whether there was none."""
     at = options.results / task.name / f"{folder.name}.json"
     if at.exists():
-        return
+        return False
     console.print(f"{task.name}: judging {folder.name}")
     judged = folder / "judged"
     run(["-m", "euphoria_agents", "benchmark", task.name, "--agent", spec, "--name", name, "--out", str(judged),
          "--processes", str(options.processes)])  # fmt: skip
     found = json.loads((judged / RESULT).read_text())
     write_whole(at, json.dumps(found | ({"training": training} if training else {}), indent=1) + "\n")
+    return True
 
 
 def run(arguments: list[str]) -> None:

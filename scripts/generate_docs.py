@@ -1,6 +1,7 @@
 """Writes the generated parts of the pages in docs/ and of help.html, which are between marks, and two pictures.
 
-`python scripts/generate_docs.py` writes them; `--check` writes nothing and exits with 1 if one is stale.
+`python scripts/generate_docs.py` writes them, with `--only` some of the files; `--check` writes nothing and exits with 1 if one
+is stale.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import leaderboard  # noqa: E402
+from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
 from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
@@ -173,7 +175,7 @@ def setup_picture() -> str:
 @cache
 def results() -> list[dict[str, Any]]:
     """The results on the leaderboard."""
-    return [*leaderboard.read_results(ROOT / "benchmarks" / "results").values()]
+    return [*read_entries(ROOT / RESULTS).values()]
 
 
 def tasks_table() -> list[str]:
@@ -273,8 +275,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Writes what is stale, or only says so."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a page is stale")
-    check = parser.parse_args(arguments).check
-    texts = {file: make() for file, make in FILES.items()}
+    names = [file.name for file in FILES]
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="FILE", help="such as leaderboard.md")
+    options = parser.parse_args(arguments)
+    check, texts = options.check, {file: make() for file, make in FILES.items() if file.name in options.only}
     stale = [file for file, text in texts.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
     for file in stale:
         if not check:

@@ -34,7 +34,9 @@ CLIENTS: dict[str, list[str]] = {
     "agilerl": ["agilerl==2.58.0", "peft==0.21.2"],  # which it imports and does not ask for
     "pufferlib": ["gym==0.26.2", "psutil==7.2.2", "setuptools==84.2.1", TORCH],  # and itself, below
     "jax": ["jax==0.10.2", "optax==0.2.8"],
+    "minari": ["minari[hdf5]==0.5.4"],
 }
+EXTRAS = {"minari": "data,render"}  # of the package; of the others: render
 # Installed without what it asks for, gymnasium<=0.29.1 and numpy<2: it works with newer ones. NO_OCEAN leaves out its games,
 # which fetch sources from the network; its setup.py then reads a name that it did not define, so a .pth file defines it.
 ALONE = {"pufferlib": "pufferlib==3.0.0"}
@@ -74,7 +76,7 @@ def install(name: str, python: Path) -> None:
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", constraints)
     if not python.exists():
         run(INSTALL, sys.executable, "-m", "venv", FOLDER / name)
-    run(INSTALL, *pip, *CLIENTS[name], "-e", f"{ROOT}[render]")
+    run(INSTALL, *pip, *CLIENTS[name], "-e", f"{ROOT}[{EXTRAS.get(name, 'render')}]")
     if name in ALONE:
         packages = run(INSTALL, python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
         Path(packages, "alone.pth").write_text(ALONE_PTH, encoding="utf-8")

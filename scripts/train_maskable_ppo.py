@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.logger import CSVOutputFormat, Logger
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_agents import Agent, EuphoriaVecEnv
@@ -109,8 +110,11 @@ def train(options: Options, console: Console) -> None:
     kinds = [{**rules, "num_players": n, "pool": options.opponents, "reward": "stars", "threads": 1} for n in options.players]
     env = JoinedVecEnv([EuphoriaVecEnv(games, **kind) for kind in kinds])
     model = MaskablePPO("MlpPolicy", env, seed=options.seed, device="cpu", **SIZES, **CHOICES)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    model.set_logger(Logger(None, [CSVOutputFormat(str(options.out.with_suffix(".csv")))]))
     with console.status(f"{options.decisions:,} decisions ..."):
         model.learn(options.decisions)
+    model.logger.close()
     with atomic_write(options.out) as beside:
         save_file({name: tensor.contiguous() for name, tensor in model.policy.state_dict().items()}, beside)
     console.print(f"{model.num_timesteps:,} decisions; written: {options.out}")

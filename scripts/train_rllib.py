@@ -30,7 +30,7 @@ from torch import nn
 
 from euphoria_agents import Agent, load, play_match
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.files import atomic_write
+from euphoria_agents.files import atomic_write, write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env import Rules, actions
 from euphoria_env.envs.environment import observation_box
@@ -151,11 +151,14 @@ def build(options: Options) -> Algorithm:
 def train(options: Options, console: Console) -> None:
     """Trains, writes the file of the player, and rates it."""
     algorithm = build(options)
-    decisions = 0
+    decisions, curve = 0, ["decisions,mean_return"]
     while decisions < options.decisions:
         found = algorithm.train()["env_runners"]
         decisions += UPDATE
-        console.print(f"{decisions:,} decisions, mean return {found.get('episode_return_mean', np.nan):.2f}")
+        mean = found.get("episode_return_mean", np.nan)
+        curve.append(f"{decisions},{mean:.6g}")
+        console.print(f"{decisions:,} decisions, mean return {mean:.2f}")
+    write_whole(options.out.with_suffix(".csv"), "\n".join(curve) + "\n")
     with atomic_write(options.out) as beside:
         save_file({name: tensor.contiguous() for name, tensor in algorithm.get_module().state_dict().items()}, beside)
     algorithm.stop()

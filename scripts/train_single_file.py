@@ -7,6 +7,7 @@ players take a few minutes on one core:
     python scripts/train_single_file.py --out runs/single/player.npz
 
 Wherever this module is on the path, the file plays as the agent "train_single_file:Player:runs/single/player.npz".
+The learning curve is written beside it, as player.csv.
 """
 
 from __future__ import annotations
@@ -182,6 +183,7 @@ def train(args: Arguments) -> Player:
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
     episode_return = np.zeros(args.envs)  # of the games under way
     finished: list[tuple[float, bool]] = []  # return and victory of those that ended since the last line of progress
+    curve: list[tuple[float, ...]] = []  # decisions, mean return, share of games won
     seen, infos = env.reset(seed=args.seed)
     start, updates = time.monotonic(), math.ceil(args.decisions / (args.rollout * args.envs))
 
@@ -223,8 +225,11 @@ def train(args: Arguments) -> Player:
             mean, won = np.mean(finished, axis=0) if finished else (math.nan, math.nan)
             speed, games = made / (time.monotonic() - start), len(finished)
             print(f"{made:,} decisions, {speed:,.0f}/s; {games} games, mean return {mean:.2f}, won {won:.1%}", flush=True)
+            curve.append((made, mean, won))
             finished = []
     network.write(args.out)
+    path = args.out.with_suffix(".csv")
+    np.savetxt(path, curve, "%.10g", delimiter=",", header="decisions,mean_return,won", comments="")
     return Player(network)
 
 

@@ -69,7 +69,7 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
     big = {"rich", "torch", "stable_baselines3", "safetensors", "matplotlib", "openskill", "pyarrow", "ray", "numba", "llvmlite"}
     program = (
         "import sys\nfrom euphoria_agents.__main__ import main\n"
-        f"for words in {[[], *([name] for name in COMMANDS)]}:\n"
+        f"for words in {[[], *(name.split() for name in COMMANDS)]}:\n"
         "    try: main([*words, '--help'])\n    except SystemExit: pass\n    print('loaded', *sys.modules)"
     )
     printed = python(program).stdout

@@ -126,7 +126,7 @@ def test_rules_page_has_all_cards_and_costs():
 def known_flags(command):
     """The options of a command, as its help lists them."""
     with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     return set(re.findall(r"--[a-z0-9-]+", printed.getvalue()))
 
 
@@ -136,5 +136,6 @@ def test_commands_and_options_exist(page):
     code = "\n".join(re.findall(r"```sh\n.*?```|`[^`\n]+`", page.read_text(encoding="utf-8"), re.DOTALL))
     for line in re.findall(r"(?:^|[`/\s])euphoria ([a-z][^`\n#]*)", code.replace("\\\n", " ")):
         command, *words = line.split()
+        command = two if (two := " ".join([command, *words[:1]])) in COMMANDS else command
         flags = {word.partition("=")[0] for word in words if word.startswith("--")}
         assert command in COMMANDS and flags <= known_flags(command), line

@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("rich")
 import torch  # noqa: E402
+from rich.console import Console  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from euphoria_agents import load, play_match  # noqa: E402
@@ -106,6 +107,7 @@ def test_maskable_ppo_trains_a_player(tmp_path: Path, monkeypatch: pytest.Monkey
     """With the options of a task; what is no player is refused."""
     out, rules = tmp_path / "player.safetensors", json.dumps({"stars_to_win": 3})
     call("train_maskable_ppo", "--out", str(out), "--decisions", "1", "--players", "2", "3", "--rules", rules)
+    assert "time/total_timesteps" in (tmp_path / "player.csv").read_text().splitlines()[0].split(",")
     monkeypatch.syspath_prepend(SCRIPTS)
     agent = load(f"train_maskable_ppo:Player:{out}")
     results = [
@@ -151,3 +153,24 @@ def test_trainings_of_the_baselines_are_by_the_rules(task: Task, monkeypatch: py
         told = dict(itertools.pairwise(arguments))
         assert Rules(num_players=2, **json.loads(told["--rules"])) == Rules(num_players=2, **task.training)
         assert told["--decisions"] == "1000" and told["--seed"] == "1" and set(arguments) >= {"--out", "--players"}
+
+
+def test_the_curve_of_a_baseline_is_kept_beside_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    baselines = importlib.import_module("baselines")
+    options = baselines.Options(out=tmp_path / "out", results=tmp_path / "results")
+    files = {"euphoria-train": "run/progress.csv", "single-file": "player.csv"}
+
+    def work(arguments: list[str]) -> None:  # what the programs leave, without their work
+        judged = "benchmark" in arguments
+        path = Path(arguments[arguments.index("--out") + 1], "result.json") if judged else folder / files[name]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}" if judged else f"decisions\n{name}\n")
+
+    monkeypatch.setattr(baselines, "run", work)
+    for name in files:
+        folder = options.out / "duel-v1" / f"{name}-2000000-0"
+        baselines.train_and_judge(options, Console(quiet=True), TASKS["duel-v1"], name, 0)
+        found = options.results / "duel-v1" / folder.name
+        assert json.loads(found.with_suffix(".json").read_text())["training"]["seed"] == 0
+        assert found.with_suffix(".csv").read_text() == f"decisions\n{name}\n"

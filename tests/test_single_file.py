@@ -46,7 +46,10 @@ def test_equal_seeds_train_equal_players_that_play(script: ModuleType, tmp_path:
     one, same, other = map(arrays, paths)
     assert one.keys() == same.keys() and all(np.array_equal(one[name], same[name]) for name in one)
     assert not np.array_equal(one["policy.weight"], other["policy.weight"])
-    assert sorted(file.name for file in paths[0].parent.iterdir()) == ["0.npz", "1.npz", "2.npz"]  # nothing is left beside them
+    left = {f"{k}.{kind}" for k in range(3) for kind in ("csv", "npz")}
+    assert {file.name for file in paths[0].parent.iterdir()} == left, "nothing else is left"
+    curve = np.genfromtxt(paths[0].with_suffix(".csv"), delimiter=",", names=True)
+    assert curve.dtype.names == ("decisions", "mean_return", "won") and curve["decisions"].tolist() == [1024, 1536]
 
     player = script.Player(str(paths[0]))
     match = play_match([player, load("random")], 4, Rules(num_players=2, max_turns=60))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,16 +17,21 @@ from benchmarks import leaderboard
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
+from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path, make_entry, read_entries
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.registry import load_untrusted
+from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
+from euphoria_agents.players.ppo import checkpoint_path
+from euphoria_agents.registry import file_hashes, load_untrusted
 from euphoria_env import Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.cards.recruits import RECRUITS
+from tests.tools.commands import euphoria
 
+ROOT = Path(__file__).parent.parent
 SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=3600.0, judged={"stars_to_win": 2})
 OPPONENTS = SMALL.opponents
 HERE = partial(in_processes, processes=1)
@@ -299,7 +305,7 @@ def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str,
     (tmp_path / "duel-v1").mkdir()
     (tmp_path / "duel-v1" / "one.json").write_text(json.dumps(result))
     with pytest.raises(ValueError, match=f"one.json: {message}"):
-        leaderboard.read_results(tmp_path)
+        read_entries(tmp_path)
 
 
 def test_files_that_are_no_results(tmp_path: Path) -> None:
@@ -313,16 +319,13 @@ def test_files_that_are_no_results(tmp_path: Path) -> None:
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(content)
         with pytest.raises(ValueError, match=message):
-            leaderboard.read_results(tmp_path)
+            read_entries(tmp_path)
         (tmp_path / file).unlink()
 
 
-def test_the_results_of_the_project_fit_this_version() -> None:
-    results = leaderboard.read_results(Path(__file__).parent.parent / "benchmarks" / "results")
-    assert leaderboard.outdated(results) == [], "judge them again, or see why the games have changed"
-    assert {result["task"] for result in results.values()} == set(TASKS)
-    old = result_of("ours", 0.5) | {"environment": {"version": "0", "fingerprint": "another"}}
-    assert len(leaderboard.outdated({Path("old.json"): old, Path("new.json"): result_of("new", 0.5)})) == 1
+def test_the_entries_of_the_project_fit_this_version() -> None:
+    check_entries(ROOT)
+    assert {result["task"] for result in read_entries(ROOT / RESULTS).values()} == set(TASKS)
 
 
 def test_a_result_can_be_checked(tmp_path: Path) -> None:
@@ -340,3 +343,118 @@ def test_a_result_can_be_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins must be"):
         judging.check_result(SMALL, "weights", path, HERE)
+
+
+# ------------------------------------------------------------------------------------------------------------ submitting
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone of the repository: what `submit` may change is a copy, and code is the project's own."""
+    root = tmp_path / "clone"
+    for part in ("benchmarks", "docs", "scripts"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.png", "*.gif", "*.safetensors", "__pycache__"))
+    for part in ("agents", "euphoria_env"):
+        (root / part).symlink_to(ROOT / part)
+    return root
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files under a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def judged(folder: Path, name: str = "ours", **changed: Any) -> Path:
+    """A folder with the result of an agent of this name; the agent is in a module of one's own."""
+    result = result_of(name, 0.5)
+    result["agent"] |= {"spec": "mine:Agent", "files": {"mine.py": "0123456789abcdef"}}
+    folder.mkdir()
+    (folder / RESULT).write_text(json.dumps(result | changed))
+    return folder
+
+
+@pytest.mark.slow
+def test_a_result_becomes_an_entry(clone: Path, tmp_path: Path) -> None:
+    folder, before = judged(tmp_path / "out", "our agent"), contents(clone)
+    file = "benchmarks/results/duel-v1/our-agent.json"
+    status, printed, told = euphoria("benchmark", "submit", folder, "--paper", "docs/report.md", cwd=clone)
+    assert status == 0, told
+    after = contents(clone)
+    drawn = {"docs/leaderboard.md", "docs/leaderboard.svg"}
+    assert {name for name in after if after[name] != before.get(name)} == {file, *drawn}
+    assert all(b"our agent" in after[name] for name in drawn)
+    assert f"git add {file} docs/leaderboard.md docs/leaderboard.svg\n" in printed
+    assert "--code ADDRESS\n  mine.py, SHA-256 0123456789abcdef..." in printed
+    entry = json.loads(after[file])
+    assert entry.pop("entry")["date"] and entry == json.loads((folder / RESULT).read_text())
+    status, printed, told = euphoria("benchmark", "submit", folder, "--code", "docs/benchmark.md", cwd=clone / "docs")
+    assert status == 0 and "must be at docs/benchmark.md" in printed, "an entry of one's own can be completed"
+    check_entries(clone)
+    assert b"[code](../docs/benchmark.md), [paper](../docs/report.md)" in contents(clone)["docs/leaderboard.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "words", "message"),
+    [
+        ("ours", {"task": "duel-v9"}, [], "result.json: there is no task 'duel-v9'; there are duel-v1, "),
+        ("ours", {"all": 3}, [], "result.json: all: expected object, got int"),
+        ("ours", {"environment": {"version": "0", "fingerprint": "f"}}, [], "ours.json: judged by version 0, which played other"),
+        ("greedy", {}, [], "greedy.json: the name is taken, with other games: judge the agent with another --name"),
+        ("?!", {}, [], "the name '?!' has neither letters nor digits for a file: judge the agent with another --name"),
+        ("ours", {}, ["--code", "docs/no.md"], "entry.code must be an address, or a path in the repository, not 'docs/no.md'"),
+        ("ours", {}, ["--decisions", "9"], "training: object missing required field seed"),
+        (
+            "ours",
+            {},
+            ["--decisions", "30000000", "--seed", "0", "--command", "x"],
+            "training.decisions: expected int <= 21000000",
+        ),
+    ],
+)
+def test_a_bad_entry_changes_nothing(
+    name: str, changed: dict[str, Any], words: list[str], message: str, clone: Path, tmp_path: Path
+) -> None:
+    folder, before = judged(tmp_path / "out", name, **changed), contents(clone)
+    status, printed, told = euphoria("benchmark", "submit", folder, *words, cwd=clone)
+    assert (status, printed, told.count("\n")) == (2, "", 1) and told.startswith("error: ") and message in told
+    assert contents(clone) == before
+
+
+def test_folders_that_have_no_result_and_places_that_are_no_clone(tmp_path: Path) -> None:
+    folder, told = judged(tmp_path / "out"), []
+    told.append(euphoria("benchmark", "submit", folder, cwd=tmp_path))
+    (folder / RESULT).unlink()
+    told.append(euphoria("benchmark", "submit", folder))
+    (folder / UNFINISHED).touch()
+    told += [euphoria("benchmark", "submit", one) for one in (folder, folder / UNFINISHED, tmp_path / "none")]
+    for (status, _, said), message in zip(
+        told,
+        (
+            f"fork and clone it, and call there `euphoria benchmark submit {folder}`",
+            f"{folder} has no result.json: no agent was judged there",
+            f"{folder} has no result.json: the judging is not finished, and the same command continues it",
+            "unfinished.jsonl: not a folder",
+            "none: no such folder",
+        ),
+        strict=True,
+    ):
+        assert status == 2 and message in said
+
+
+def test_a_file_says_how_its_player_was_trained(tmp_path: Path) -> None:
+    _, tensors = read_checkpoint(checkpoint_path(""))
+
+    def entry(**training: Any) -> Any:
+        """The entry of a player of `euphoria train`, or of another program, if nothing is known of its training."""
+        path = save_checkpoint(tmp_path / "player.safetensors", tensors, training)
+        agent = {"name": "ours", "spec": f"ppo:{path}", "files": file_hashes(f"ppo:{path}"), "repeatable": True}
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        return make_entry(judged(tmp_path / "out", agent=agent), {}, {})
+
+    found = entry(decisions_learnt=2_000_000, seed=3, envs=512)
+    assert found["training"]["command"] == "euphoria train" and found["training"]["options"]["envs"] == 512
+    assert entry_path(tmp_path, found) == tmp_path / RESULTS / "duel-v1" / "ours-2000000-3.json"
+    with pytest.raises(ValueError, match="training.decisions: expected int <= 21000000"):
+        entry(decisions_learnt=50_000_000, seed=3)
+    with pytest.raises(ValueError, match=r"'ppo:.*' was trained: say how, by --decisions, --seed and --command"):
+        entry()

@@ -98,9 +98,14 @@ def is_builtin(spec: str) -> bool:
     return isinstance(spec, str) and spec.partition(":")[0] in BUILTIN
 
 
+def ships(spec: str) -> bool:
+    """Returns whether a spec names an agent of this project and no file of yours; a hash after @ is no file."""
+    return is_builtin(spec) and not _path_in(spec)
+
+
 def check_allowed(spec: str, allowed: Collection[str]) -> None:
     """Raises a `ValueError` for a spec that `load_untrusted` does not load."""
-    if spec not in allowed and not (is_builtin(spec) and not _path_in(spec)):
+    if spec not in allowed and not ships(spec):
         raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
 
 

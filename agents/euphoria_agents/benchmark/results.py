@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from euphoria_agents.benchmark.tasks import BUDGETS, Task
+from euphoria_agents.benchmark.tasks import BUDGETS, Task, task_of
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Json, read_json
 
@@ -103,8 +103,8 @@ def check_name(name: str) -> None:
         raise ValueError(f"name must be a printable text without any of | ` < >, not {name!r}")
 
 
-def read_result(path: Path, task: Task) -> Json:
-    """Reads a result of this task.
+def read_result(path: Path, task: Task | None = None) -> Json:
+    """Reads a result of a task; None: the one that it names.
 
     Raises:
         ValueError: it is no such result, or has an impossible value; the message names the file and the key.
@@ -112,14 +112,20 @@ def read_result(path: Path, task: Task) -> Json:
     """
     try:
         found: Json = read_json(path.read_text(encoding="utf-8"))
-        _check(checked(found, _Result), task)
+        validate_result(found, task)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     return found
 
 
-def _check(result: _Result, task: Task) -> None:
-    """Checks that names, sums and means in a result fit each other and the task."""
+def validate_result(found: Json, task: Task | None = None) -> None:
+    """Checks a result of a task (None: the one that it names): names, sums and means fit each other and the task.
+
+    Raises:
+        ValueError: a value is impossible; the message names the key.
+    """
+    result = checked(found, _Result)
+    task = task or task_of(result.task)
     for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):
         check_name(name)
     _same("task", result.task, task.name)

@@ -1,4 +1,7 @@
-"""The subcommands of `euphoria`: a table, and a module for each, which is imported when the command is called."""
+"""The subcommands of `euphoria`: a table, and a module for each, which is imported when the command is called.
+
+A name of two words is a subcommand of a subcommand; its module has an underscore in place of the blank.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ COMMANDS = {
     "evaluate": Subcommand("compare an agent with others, with intervals", f"{ARGUMENTS}:EvaluateOptions"),
     "tournament": Subcommand("many agents against each other, with ratings", f"{ARGUMENTS}:TournamentOptions"),
     "benchmark": Subcommand("judge an agent by a task with a fixed protocol", f"{ARGUMENTS}:BenchmarkOptions"),
+    "benchmark submit": Subcommand("make a result an entry of the leaderboard", f"{ARGUMENTS}:SubmitOptions"),
     "collect": Subcommand("play games and write every decision, to learn from", f"{ARGUMENTS}:CollectOptions", "data", "pyarrow"),
     "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
@@ -57,19 +61,20 @@ def call(arguments: list[str]) -> None:
     if not arguments or arguments[0] in ("-h", "--help", "--version"):
         print(f"euphoria-env {importlib.metadata.version('euphoria-env')}" if "--version" in arguments[:1] else overview())
         raise SystemExit(0)
-    name = arguments[0]
+    two = " ".join(arguments[:2])
+    name = two if two in COMMANDS else arguments[0]
     if name not in COMMANDS:
         near = difflib.get_close_matches(name, COMMANDS, 1)
         meant = f"; do you mean {near[0]}?" if near else ""
         raise ValueError(f"there is no command {name[:40]!r}{meant} (euphoria --help lists them)")
     chosen = COMMANDS[name]
     try:
-        options = parse_options(imported(chosen.options), f"euphoria {name}", arguments[1:])
+        options = parse_options(imported(chosen.options), f"euphoria {name}", arguments[len(name.split()) :])
         if chosen.needs and not importlib.util.find_spec(chosen.needs):
             raise ModuleNotFoundError(name=chosen.needs)
         if chosen.compiled:
             imported("euphoria_agents.commands.compile:prepare")()
-        imported(f"euphoria_agents.commands.{name}:run")(options)
+        imported(f"euphoria_agents.commands.{name.replace(' ', '_')}:run")(options)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if not library or library in ("euphoria_agents", "euphoria_env"):

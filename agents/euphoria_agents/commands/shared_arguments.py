@@ -83,7 +83,8 @@ class BenchmarkOptions(PlayOptions):
     """Judges an agent by a task with a fixed protocol: opponents, deals, seats and limits are always the same.
 
     The folder gets result.json, row.md (a row of Markdown), games.jsonl and times.json; all except the times are equal for equal
-    agents. An interrupted command continues when it is called again. docs/benchmark.md lists the tasks.
+    agents. An interrupted command continues when it is called again. `euphoria benchmark submit FOLDER` makes the result an entry
+    of the leaderboard. docs/benchmark.md lists the tasks.
     """
 
     task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1 or partners-v1")
@@ -94,6 +95,22 @@ class BenchmarkOptions(PlayOptions):
     check: Path | None = option(
         None, "judge nothing, but play some games of this result of the same task and agent again, and compare", metavar="RESULT"
     )
+
+
+@dataclasses.dataclass(kw_only=True)
+class SubmitOptions:
+    """Makes a result an entry of the leaderboard, in a clone of the repository, and says what to send.
+
+    The entry is checked as CI checks it, and the leaderboard is drawn again; bad results change nothing. If the agent was
+    trained, --decisions, --seed and --command say how; the file of a player of `euphoria train` says it itself.
+    """
+
+    folder: Path = positional("the folder of the result: --out of `euphoria benchmark TASK`")
+    code: str | None = option(None, "where the agent's code is: an address, or a path in the repository", metavar="ADDRESS")
+    paper: str | None = option(None, "the same of a paper", metavar="ADDRESS")
+    decisions: int | None = option(None, "the decisions of the learner in training, all seats together")
+    seed: int | None = option(None, "the seed of the training")
+    command: str | None = option(None, "the command of the training", metavar="TEXT")
 
 
 @dataclasses.dataclass

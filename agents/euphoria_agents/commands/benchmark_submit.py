@@ -1,0 +1,79 @@
+"""`euphoria benchmark submit`: makes a result an entry of the leaderboard, and says what to send."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_path, find_clone, make_entry
+from euphoria_agents.benchmark.results import read_result
+from euphoria_agents.commands.shared_arguments import SubmitOptions
+from euphoria_agents.files import write_whole
+from euphoria_agents.registry import ships
+from euphoria_env.json_reader import Json
+
+PAGES = ("leaderboard.md", "leaderboard.svg")
+
+
+def run(options: SubmitOptions) -> None:
+    """Writes the entry and the leaderboard, and prints what to do next."""
+    entry = make_entry(options.folder, _given(options, "code", "paper"), _given(options, "decisions", "seed", "command"))
+    clone = find_clone()
+    if clone is None:
+        again = f"euphoria benchmark submit {shlex.quote(str(options.folder.absolute()))}"
+        raise ValueError(f"entries are written in a clone of the repository: fork and clone it, and call there `{again}`")
+    path = entry_path(clone, entry)
+    if path.exists():  # what was said of it before still holds
+        entry["entry"] = (read_result(path).get("entry") or {}) | entry["entry"]
+    check_entries(clone, {path: entry})
+    write_whole(path, json.dumps(entry, indent=1) + "\n")
+    _draw_leaderboard(clone, path)
+    for line in _told(entry, path, [path, *(clone / "docs" / page for page in PAGES)]):
+        print(line)
+
+
+def _given(options: SubmitOptions, *names: str) -> Json:
+    """Returns the options of these names that were given."""
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
+def _draw_leaderboard(clone: Path, path: Path) -> None:
+    """Draws the leaderboard of a clone, by the code in it.
+
+    Raises:
+        RuntimeError: that fails; the message says why.
+    """
+    code = [str((clone / folder).absolute()) for folder in ("", "agents")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(code)}
+    program = [sys.executable, str(clone / GENERATOR), "--only", *PAGES]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["no reason is known"])[-1]
+        raise RuntimeError(f"{path} is written, but not the leaderboard: {why}; `python {program[1]}` draws it")
+
+
+def _told(entry: Json, path: Path, files: Iterable[Path]) -> list[str]:
+    """Returns what is printed: what was done, and what to send."""
+    agent, code = entry["agent"], entry["entry"].get("code")
+    lines = [
+        f"{path} passes the checks of CI, and the leaderboard has it: {agent['name']} wins {entry['all']['win_rate']:.1%}",
+        "",
+        "To join, commit these files and open a pull request, with a sentence about the idea behind the agent:",
+        "",
+        f"  git add {shlex.join(map(str, files))}",
+        f"  git commit -m {shlex.quote(entry['task'] + ': ' + agent['name'])}",
+    ]
+    return lines if ships(agent["spec"]) else [*lines, "", *_files_to_publish(agent, code)]
+
+
+def _files_to_publish(agent: dict[str, Any], code: str | None) -> list[str]:
+    """Returns what is printed of an agent whose files do not come with the project."""
+    where = f"must be at {code}" if code else "are not sent along: publish them, and call this again with --code ADDRESS"
+    hashes = (f"  {name}, SHA-256 {digest}..." for name, digest in agent["files"].items())
+    return [f"The files of {agent['spec']!r}, which others need to check it, {where}", *hashes]
