@@ -30,6 +30,7 @@ default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["pyspiel"]
 autodoc_type_aliases = {"Player": "euphoria_env.agent_protocol.Player"}
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
@@ -38,7 +39,7 @@ nitpick_ignore_regex = [
     ("py:obj", ".*"),  # backticks around other things
     ("py:class", "Outcome"),  # a short name for a tuple
     ("py:exc", r"\w+"),  # of another module, or of a library
-    ("py:.*", r"(collections|gymnasium|np|numpy|pathlib|pettingzoo|stable_baselines3|types)\..*"),
+    ("py:.*", r"(collections|gymnasium|np|numpy|pathlib|pettingzoo|pyspiel|stable_baselines3|types)\..*"),
 ]
 
 html_theme = "furo"

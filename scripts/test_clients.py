@@ -3,8 +3,8 @@
     python scripts/test_clients.py [--keep] [name ...]
 
 Installs from the package index (and PIP_FIND_LINKS etc., as pip does). Runs the snippet of docs/clients.md for each client
-(scripts/snippets), which must learn to beat random play. Then removes the environment, unless it is to be kept; one that was
-kept is used again.
+(scripts/snippets), which must learn to beat random play, and the tests that need it. Then removes the environment, unless it is
+to be kept; one that was kept is used again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "clients"
 SNIPPETS = ROOT / "scripts" / "snippets"
-TORCH = next(line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if line.startswith("torch=="))
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+TORCH, *PYTEST = [next(line for line in LOCK if line.startswith(f"{name}==")) for name in ("torch", "pytest", "pytest-timeout")]
 
 # Name: what to install, beside the package itself. PyTorch is the project's own, whatever a client would rather have.
 CLIENTS: dict[str, list[str]] = {
@@ -34,16 +35,18 @@ CLIENTS: dict[str, list[str]] = {
     "agilerl": ["agilerl==2.58.0", "peft==0.21.2"],  # which it imports and does not ask for
     "pufferlib": ["gym==0.26.2", "psutil==7.2.2", "setuptools==84.2.1", TORCH],  # and itself, below
     "jax": ["jax==0.10.2", "optax==0.2.8"],
+    "openspiel": ["open_spiel==2.0.2", TORCH],
     "minari": ["minari[hdf5]==0.5.4"],
 }
 EXTRAS = {"minari": "data,render"}  # of the package; of the others: render
+TESTS = {"openspiel": "tests/test_open_spiel.py"}  # of what this package has for a client; elsewhere they are skipped
 # Installed without what it asks for, gymnasium<=0.29.1 and numpy<2: it works with newer ones. NO_OCEAN leaves out its games,
 # which fetch sources from the network; its setup.py then reads a name that it did not define, so a .pth file defines it.
 ALONE = {"pufferlib": "pufferlib==3.0.0"}
 ALONE_ENVIRONMENT = {"NO_OCEAN": "1", "NO_TRAIN": "1"}
 ALONE_PTH = "import builtins; builtins.c_extension_paths = []\n"
 # The steps for each, and the limit of each in seconds: the first use compiles the engine.
-INSTALL, USE = ("installing", 1200), ("using it", 600)
+INSTALL, USE, TEST = ("installing", 1200), ("using it", 600), ("testing", 1200)
 # PyTorch on several threads waits for them at every small operation: a hundred times as long where other jobs run.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
@@ -65,7 +68,9 @@ def run(step: tuple[str, int], *command: str | Path, cwd: Path = ROOT) -> str:
     except subprocess.TimeoutExpired:
         raise Failed(f"{what} took longer than {seconds} s") from None
     if done.returncode:
-        raise Failed(f"{what}: " + (done.stderr.strip().splitlines() or ["?"])[-1][:200].replace("|", "/"))
+        raise Failed(
+            f"{what}: " + ((done.stderr.strip() or done.stdout.strip()).splitlines() or ["?"])[-1][:200].replace("|", "/")
+        )
     return done.stdout
 
 
@@ -76,7 +81,8 @@ def install(name: str, python: Path) -> None:
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", constraints)
     if not python.exists():
         run(INSTALL, sys.executable, "-m", "venv", FOLDER / name)
-    run(INSTALL, *pip, *CLIENTS[name], "-e", f"{ROOT}[{EXTRAS.get(name, 'render')}]")
+    extras = EXTRAS.get(name, "render")
+    run(INSTALL, *pip, *CLIENTS[name], *(PYTEST if name in TESTS else ()), "-e", f"{ROOT}[{extras}]")
     if name in ALONE:
         packages = run(INSTALL, python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
         Path(packages, "alone.pth").write_text(ALONE_PTH, encoding="utf-8")
@@ -92,7 +98,7 @@ def learned(name: str) -> str:
     """The row of a snippet: how often what it learned won against random play, and in how many seconds.
 
     Raises:
-        Failed: the client cannot be installed, the snippet fails, or what it learned is no better than random play.
+        Failed: the client cannot be installed, the snippet or a test fails, or what it learned is no better than random play.
     """
     python = FOLDER / name / "bin" / "python"
     install(name, python)
@@ -102,6 +108,8 @@ def learned(name: str) -> str:
     score = re.fullmatch(r"([\d.]+)% \(([\d.]+)% to [\d.]+%\) of 100 games won", printed[-1] if printed else "")
     if not score or float(score[2]) <= 50:
         raise Failed(f"the snippet learned nothing: {score[0] if score else 'no score'}")
+    if name in TESTS:
+        run(TEST, python, "-m", "pytest", "-q", TESTS[name])
     return f"| {versions(name)} | `with_{name}.py` | {score[0]}, in {seconds:.0f} s |"
 
 

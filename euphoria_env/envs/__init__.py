@@ -1,4 +1,7 @@
-"""The environments: PettingZoo AEC (`aec`), one learning seat (`single`), many games for Gymnasium (`vector`) and SB3 (`sb3`)."""
+"""The environments: PettingZoo AEC (`aec`), one learning seat (`single`), many games for Gymnasium (`vector`) and SB3 (`sb3`).
+
+Also OpenSpiel's game (`open_spiel`).
+"""
 
 from __future__ import annotations
 
