@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, and two pictures.
+"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, two pictures, and plain rules.
 
 `python scripts/generate_docs.py` writes them, with `--only` some of the files; `--check` writes nothing and exits with 1 if one
 is stale.
@@ -234,6 +234,12 @@ def leaderboard_tables() -> list[str]:
     return sections("##", ((name, part(task)) for name, task in TASKS.items()))
 
 
+def plain_rules() -> str:
+    """The rules as a language model reads them: without anchors and links."""
+    text = (DOCS / "rules.md").read_text(encoding="utf-8")
+    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", re.sub(r'<a id="[^"]*"></a>', "", text))
+
+
 # ----------------------------------------------------------------------------------------------------------------- main
 
 BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
@@ -268,6 +274,7 @@ def page_with_blocks(file: Path) -> str:
 FILES: dict[Path, Callable[[], str]] = {
     DOCS / "leaderboard.svg": lambda: leaderboard.draw(results()),
     DOCS / "setup.svg": setup_picture,
+    ROOT / "euphoria_env" / "text" / "rules.md": plain_rules,
 } | {file: partial(page_with_blocks, file) for file in BLOCKS}
 
 
