@@ -21,7 +21,7 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS, VERBS
 from euphoria_env.event_kinds import SECRET
 from euphoria_env.rules import OPTIONS
-from euphoria_env.text import observation_text, read_answer, rules_text
+from euphoria_env.text import TextOptions, observation_text, read_answer, rules_text
 from tests.tools.playing import all_rules, differing, prefer, random_move
 from tests.tools.positions import any_position
 
@@ -218,7 +218,7 @@ def check_prompts(decisions: int, rng: random.Random) -> None:
             if (decisions := decisions - 1) < 0:
                 return
             seat, since = rng.choice([game.player, rng.randrange(game.rules.num_players)]), rng.randrange(number + 1)
-            texts = {form: observation_text(game, seat, format=form, since=since) for form in ("markdown", "json")}
+            texts = {form: observation_text(game, seat, TextOptions(format=form), since) for form in ("markdown", "json")}
             told, read = json.loads(texts["json"]), read_markdown(texts["markdown"])
             moves = [move["move"] for move in told.get("legal_moves", [])]
             assert moves == (game.legal() if seat == game.player else [])
@@ -227,7 +227,7 @@ def check_prompts(decisions: int, rng: random.Random) -> None:
             }
             assert differing(rebuilt(told), game.observation(seat)) == []
             other = another_deal(game, seat, rng)
-            assert all(observation_text(other, seat, format=form, since=since) == text for form, text in texts.items())
+            assert all(observation_text(other, seat, TextOptions(format=form), since) == text for form, text in texts.items())
             if not game.legal():
                 break
             game.play((prefer if rng.random() < 0.5 else random_move)(game, rng))

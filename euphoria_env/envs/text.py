@@ -27,6 +27,8 @@ _COUNTED = ("decisions", "legal_first", "illegal", "unreadable", "random")
 class _TextGame(OneGame):
     """An environment of one game that tells it in text, and reads the answers."""
 
+    _text: TextOptions
+
     def _configure(self, *arguments: Any) -> None:
         super()._configure(*arguments)
         self._told = Game(self.rules, 0)  # the game of `_rows`, with its history
@@ -64,8 +66,7 @@ class _TextGame(OneGame):
         return self._told.clone()
 
     def _observed_by(self, player: int, mask: np.ndarray | None) -> str:
-        text = self._text
-        return observation_text(self._told, player, text.moves, text.format, self._since[player], self._errors[player])
+        return observation_text(self._told, player, self._text, self._since[player], self._errors[player])
 
     def _told_to(self, player: int, asked: bool) -> dict[str, Any]:
         """Returns the part of a player's info that is about text; `asked`: whether they must decide."""

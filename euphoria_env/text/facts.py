@@ -165,9 +165,9 @@ def _board(seen: _Seen) -> Facts:
         if n:
             space, player = SPACES[at // (6 * size)], seen.players[at // 6 % size]
             workers.setdefault(space, {}).setdefault(player, []).extend([at % 6 + 1] * n)
-    for k, (player, face) in enumerate(zip(seen["occupant"], seen["occupant_face"], strict=True)):
-        if player:
-            workers[SPACES[NUM_AREAS + k]] = {seen.players[player - 1]: [face]}
+    for space, owner, face in zip(SPACES[NUM_AREAS:], seen["occupant"], seen["occupant_face"], strict=True):
+        if owner:
+            workers[space] = {seen.players[owner - 1]: [face]}
     owned = {
         place: _counts(seen.players, numbers[size * k : size * (k + 1)])
         for places, numbers in ((TERRITORIES, territories), (MARKETS, stars))

@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from euphoria_env.text.facts import Facts, facts_of
+from euphoria_env.text.options import TextOptions
 from euphoria_env.words import Move, legal_moves, log, question
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 _HOW = "Answer with one legal move, word for word, as <move>...</move>"
+_LEGAL: dict[str, Callable[[Game, int], Sequence[Move | str]]] = {
+    "consequences": legal_moves,
+    "list": lambda game, seat: game.legal(),
+    "none": lambda game, seat: [],
+}
 _MOVE_PARTS = ("cost", "gain", "risk")
 
 
-def observation_text(
-    game: Game, seat: int, moves: str = "consequences", format: str = "markdown", since: int | None = None, error: str = ""
-) -> str:
+def observation_text(game: Game, seat: int, options: TextOptions | None = None, since: int | None = None, error: str = "") -> str:
     """Returns what the player of a seat may know (R19), and what they are asked, as text.
 
     Args:
         game: the game, with its history.
         seat: the player who reads it.
-        moves: what is said of the legal moves, if the seat decides: "consequences" (costs, gains and risks), "list", or "none".
-        format: "markdown" or "json", with the same content.
+        options: their `moves` and `format`; None: the usual ones. Legal moves are listed if the seat decides.
         since: the number of the first decision of which the text tells what happened; None: it tells of none.
         error: what was wrong with the last answer, said first.
 
     Raises:
         ValueError: there is no such seat.
     """
-    facts: Facts = {"error": error} if error else {}
-    facts |= facts_of(game.observation(seat), seat)
+    options = options or TextOptions()
+    facts: Facts = {"error": error} | facts_of(game.observation(seat), seat)
     facts["since_your_last_decision"] = [] if since is None else log(game, seat, since=since)
     facts["question"] = question(game, seat)
     if game.player == seat and game.ranking is None:
         facts["how_to_answer"] = _HOW
-        facts["legal_moves"] = {
-            "consequences": lambda: legal_moves(game, seat), "list": game.legal, "none": list[str],
-        }[moves]()  # fmt: skip
+        facts["legal_moves"] = _LEGAL[options.moves](game, seat)
     facts = {name: value for name, value in facts.items() if value}
-    return _markdown(facts) if format == "markdown" else _json(facts)
+    return _markdown(facts) if options.format == "markdown" else _json(facts)
 
 
 def _json(facts: Facts) -> str:
     moves = [_plain(move) if isinstance(move, Move) else move for move in facts.get("legal_moves", ())]
-    return json.dumps(facts | ({"legal_moves": moves} if moves else {}))
+    return json.dumps(facts | ({"legal_moves": moves} if moves else {}), separators=(",", ":"))
 
 
 def _plain(move: Move) -> dict[str, str]:
@@ -91,8 +92,10 @@ def _moves(moves: Sequence[Move | str]) -> list[str]:
     """Returns a line for all moves of which the same is said."""
     alike: dict[str, list[str]] = {}
     for move in moves:
-        said = f": {move.told}" * bool(move.told) + f" ! {move.risk}" * bool(move.risk) if isinstance(move, Move) else ""
-        alike.setdefault(said, []).append(f"`{move.notation if isinstance(move, Move) else move}`")
+        said, notation = "", move
+        if isinstance(move, Move):
+            said, notation = f": {move.told}" * bool(move.told) + f" (risk: {move.risk})" * bool(move.risk), move.notation
+        alike.setdefault(said, []).append(f"`{notation}`")
     return [f"- {', '.join(names)}{said}" for said, names in alike.items()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from euphoria_env import actions
 from euphoria_env.board import AREAS, COMMODITIES, MARKETS, SLOTS, SPACES, WORKERS_TO_BUILD
 from euphoria_env.cards.spaces import SITE_COSTS
 from euphoria_env.rules import OPTIONS, Rules
+from euphoria_env.text.options import TextOptions
 from euphoria_env.words import CHECK, RETRIEVING, area_gains, cost_words, dilemma_words, lessons, short_gain
 
 _LESSONS = ("Where stars go", "What allegiance gives you")
@@ -20,9 +21,14 @@ _NEEDS = {"R15": "trading", "R17.2": "market_draft", "R17.3": "track_draft"}  # 
 _FEW = 6  # the most moves of one kind that are all named
 
 
-@cache
+@lru_cache(64)
 def rules_text(kind: str, rules: Rules) -> str:
-    """Returns the rules of a game as text: "none" (empty), "short" (at most 1,500 tokens) or "whole" (about 12,000)."""
+    """Returns the rules of a game as text: "none" (empty), "short" (at most 1,500 tokens) or "whole" (about 10,500).
+
+    Raises:
+        ValueError: `kind` is something else.
+    """
+    TextOptions(rules=kind)
     if kind == "none":
         return ""
     if kind == "whole":
