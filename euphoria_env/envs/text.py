@@ -35,6 +35,7 @@ class _TextGame(OneGame):
         self._forget()
 
     def _forget(self) -> None:
+        """Forgets what was told and answered in the last game."""
         n = self.rules.num_players
         self._since = [0] * n  # for each player, the number of the last decision, from which the text tells what happened
         self._decided = 0
