@@ -11,9 +11,10 @@ from euphoria_env.rules import Rules
 if TYPE_CHECKING:
     from euphoria_env.batch import Batch
     from euphoria_env.envs.aec import env, raw_env
+    from euphoria_env.envs.text import text_env
     from euphoria_env.game import Game, IllegalMove
 
-__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env"]
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env", "text_env"]
 
 _register()
 
@@ -21,7 +22,7 @@ _register()
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
 _LATE = {
     **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},
-    **{"env": _AEC, "raw_env": _AEC},
+    **{"env": _AEC, "raw_env": _AEC, "text_env": "euphoria_env.envs.text"},
 }
 
 

@@ -82,7 +82,7 @@ def _imports(file: Path, tree: ast.Module) -> set[Path]:
         root = root.parent
     here = file.relative_to(root).with_suffix("").parts
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _run(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -97,6 +97,18 @@ def _imports(file: Path, tree: ast.Module) -> set[Path]:
             places = [place for path in (module, module.parent) for place in (path.with_suffix(".py"), path / "__init__.py")]
             found |= {*list(filter(Path.is_file, places))[:1]}
     return found
+
+
+def _run(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yields the nodes of a syntax tree that run when the file is imported: compiled code cannot see what others import."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            left += node.orelse
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            left += ast.iter_child_nodes(node)
 
 
 def compiler_key(processor: str) -> str:

@@ -1,11 +1,12 @@
 """The environments: PettingZoo AEC (`aec`), one learning seat (`single`), many games for Gymnasium (`vector`) and SB3 (`sb3`).
 
-Also OpenSpiel's game (`open_spiel`).
+Those of `text` are for language models. Also OpenSpiel's game (`open_spiel`).
 """
 
 from __future__ import annotations
 
 GYMNASIUM_ID = "euphoria_env/Euphoria-v0"
+TEXT_ID = "euphoria_env/EuphoriaText-v0"
 PETTINGZOO_ID = "euphoria_env/euphoria-v0"
 
 
@@ -22,6 +23,8 @@ def register() -> None:
             entry_point="euphoria_env.envs.single:EuphoriaEnv",
             vector_entry_point="euphoria_env.envs.vector:EuphoriaVectorEnv",
         )
+    if TEXT_ID not in registration.registry:
+        registration.register(TEXT_ID, entry_point="euphoria_env.envs.text:EuphoriaTextEnv")
     import pettingzoo
 
     if PETTINGZOO_ID not in getattr(pettingzoo, "aec_registry", [PETTINGZOO_ID]):  # before 1.26 there was no registry

@@ -141,9 +141,13 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         illegal = self.game.why_illegal(action)
         if not self._illegal_ends or not is_integer(action):
             raise IllegalMove(illegal)
+        return self._forfeit({"illegal": illegal})
+
+    def _forfeit(self, info: dict[str, Any]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Ends the game with the reward of an illegal action, and with more in the info; the position stays as it is."""
         self._asked = False
         self._mask[:] = 0
-        return self._observed_by_learner(), ILLEGAL_REWARD, True, False, self._info() | {"illegal": illegal}
+        return self._observed_by_learner(), ILLEGAL_REWARD, True, False, self._info() | info
 
     def _play_others(self) -> float:
         """Plays until the learner must decide or the game has ended; returns the sum of the learner's rewards."""
