@@ -9,11 +9,12 @@ from euphoria_env.envs import register as _register
 from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
+    from euphoria_env import rewards
     from euphoria_env.batch import Batch
     from euphoria_env.envs.aec import env, raw_env
     from euphoria_env.game import Game, IllegalMove
 
-__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env"]
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env", "rewards"]
 
 _register()
 
@@ -21,7 +22,7 @@ _register()
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
 _LATE = {
     **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},
-    **{"env": _AEC, "raw_env": _AEC},
+    **{"env": _AEC, "raw_env": _AEC, "rewards": "euphoria_env.rewards"},
 }
 
 
@@ -30,6 +31,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'euphoria_env' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_LATE[name]), name)
+    module = import_module(_LATE[name])
+    value = getattr(module, name, module)
     globals()[name] = value
     return value

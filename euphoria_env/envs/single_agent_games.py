@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,6 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.agent_protocol import AgentGames, Generators, Player
 from euphoria_env.batch import Batch
-from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
 from euphoria_env.envs.opponents import Opponents
@@ -18,6 +18,7 @@ from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_index, read_integer
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rewards import read_reward
 from euphoria_env.rules import Rules
 
 
@@ -59,9 +60,9 @@ class SingleAgentGames(AgentGames):
         **batch: Any,
     ) -> None:
         self.n = read_integer("the number of games", n, 1)
-        reward_number(batch["reward"])
+        read_reward(batch["reward"])
         events, players = number_of_events(batch["events"]), rules.num_players
-        self.rules, self._batch_arguments = rules, batch
+        self.rules, self._batch_arguments = rules, copy.deepcopy(batch)
         self._given_seat = learner_seat(seat, players)
         self.opponents = Opponents(self.n, players, opponents, pool)
         self._illegal_ends = choice("illegal", illegal, "end", "raise") == "end"

@@ -33,7 +33,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         autoreset_mode: when a finished game restarts: in the same step, in the next one, or when `reset` is called for it; one
             of Gymnasium's `AutoresetMode`, or its value as text.
         seat, reward, render_mode, render_size, mask, mask_dtype, events, rules: as for `EuphoriaEnv`; `render` returns a picture
-            of each game, and K is `events`.
+            of each game, K is `events`, and `reward` is no function.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
     (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)) and the learners' `seat`.
@@ -58,7 +58,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         opponents: Any = "weights",
         pool: Sequence[Any] | None = None,
         seat: int | str = "random",
-        reward: str = "win",
+        reward: str | dict[str, Any] = "win",
         threads: int | None = None,
         render_mode: str | None = None,
         render_size: tuple[int, int] = PICTURE_SIZE,
