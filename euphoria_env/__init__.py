@@ -9,12 +9,14 @@ from euphoria_env.envs import register as _register
 from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
+    from euphoria_env import rewards
     from euphoria_env.batch import Batch
     from euphoria_env.envs.aec import env, raw_env
     from euphoria_env.envs.text import text_env
     from euphoria_env.game import Game, IllegalMove
 
-__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env", "text_env"]
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env", "rewards"]
+__all__ += ["text_env"]
 
 _register()
 
@@ -22,7 +24,7 @@ _register()
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
 _LATE = {
     **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},
-    **{"env": _AEC, "raw_env": _AEC, "text_env": "euphoria_env.envs.text"},
+    **{"env": _AEC, "raw_env": _AEC, "text_env": "euphoria_env.envs.text", "rewards": "euphoria_env.rewards"},
 }
 
 
@@ -31,6 +33,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'euphoria_env' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_LATE[name]), name)
+    module = import_module(_LATE[name])
+    value = getattr(module, name, module)
     globals()[name] = value
     return value

@@ -12,13 +12,14 @@ import numpy as np
 
 from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules, RulesSource
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine import batch_kernels, tape
-from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import read_index, read_indices, read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rewards import read_reward
 from euphoria_env.rules import Rules
 
 _GAMES_PER_THREAD = 256  # a thread for fewer games costs more than it saves
@@ -39,7 +40,7 @@ class Batch:
             begins. It is called with a generator of numpy that depends on the seed, the number of the game and how often it
             restarted.
         seed: game i depends on this seed, on i and on how often it restarted, and on nothing else.
-        reward: the name of a reward in the table of docs/environment.md.
+        reward: the name of a reward in the table of docs/environment.md, or a dict of weights (`euphoria_env.rewards`).
         threads: the number of threads, None for one per core. The games do not depend on it.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
         events: K, the number of events that `events` holds for each game; with 0 no events are recorded, which costs no time.
@@ -61,11 +62,11 @@ class Batch:
         ended: (E,) int64, the games that ended in the last step, ascending.
         events: (N, K, EVENT_SIZE) int8, the last K events of each game as the player who must decide saw them, oldest first, and
             zeros before the first one. Players are counted from that player on, in turn order (docs/events.md).
-        states: (N,) the structured array of the games.
+        states: (N,) the structured array of the games, to look at; `restart` changes them.
 
     Raises:
-        ValueError: `n` or `threads` is below 1, `rules` are no rules for N games, the reward is unknown, the seed is not an
-            integer, or `events` is out of range.
+        ValueError: `n` or `threads` is below 1, `rules` are no rules for N games, the reward is wrong, the seed is no integer, or
+            `events` is out of range.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Batch:
         n: int,
         rules: RulesSource | None = None,
         seed: int | None = None,
-        reward: str = "win",
+        reward: str | dict[str, Any] = "win",
         threads: int | None = None,
         observe: bool = True,
         events: int = 0,
@@ -81,8 +82,7 @@ class Batch:
         self.n = read_integer("n", n, 1)
         self._game_rules = BatchRules(self.n, rules)
         self.rules: RulesSource = self._game_rules.given
-        self.reward = reward
-        self._kind = reward_number(reward)
+        self._reward, self.reward = read_reward(reward), copy.deepcopy(reward)
         self._seed = read_seed(int.from_bytes(os.urandom(7), "little") if seed is None else seed)
         threads = os.cpu_count() or 1 if threads is None else read_integer("threads", threads, 1)
         self.threads = max(1, min(threads, self.n // _GAMES_PER_THREAD))
@@ -106,6 +106,7 @@ class Batch:
         self.rewards = _aligned((n, players), np.float32)
         self.terminated, self.truncated = _aligned(n, np.bool_), _aligned(n, np.bool_)
         self.ranking = _aligned((n, players), np.int8)
+        self._potential = _aligned((n, MAX_PLAYERS), np.float64)
         self._final_observation: np.ndarray | None = None  # allocated when it is first read
         self._shown = _NO_GAMES  # the games whose entries in it are not 0
         self.ended = _NO_GAMES
@@ -120,7 +121,9 @@ class Batch:
 
     def _gather(self) -> None:
         """Puts the arrays into the tuple that the kernels take."""
-        self._games = batch_kernels.BatchArrays(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
+        self._games = batch_kernels.BatchArrays(
+            self.states, self._tapes, self.player, self.mask, self.observation, self.events, self._reward, self._potential
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_pool": None, "_games": None}  # threads cannot be copied
@@ -158,7 +161,7 @@ class Batch:
         batch_kernels.start_games(self._games, games, rules.rows, rules.kinds, self._episodes, self._seed)
 
     def _step_slice(self, first: int, last: int) -> int:
-        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self.rewards)
+        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self.rewards)
 
     def step(self, actions_: Any, active: Any = None) -> None:
         """Plays one decision in every game.

@@ -93,8 +93,9 @@ class Reader:
         return dict(value)
 
     def number(self, key: str, value: Any, low: float, high: float) -> float:
-        """Returns an integer or a float from `low` to `high` as a float."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        """Returns an integer or a float, of Python or numpy, from `low` to `high` as a float."""
+        real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        if not real or not low <= value <= high:
             self.must(key, f"be a number from {low} to {high}, not {shown(value)}")
         return float(value)
 

@@ -30,7 +30,7 @@ from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E40
 from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
-from euphoria_env import Game, actions, events, observations, words  # noqa: E402
+from euphoria_env import Game, actions, events, observations, rewards, words  # noqa: E402
 from euphoria_env.board import SPACES  # noqa: E402
 from euphoria_env.engine.rewards import REWARDS  # noqa: E402
 from euphoria_env.render import board_svg  # noqa: E402
@@ -152,6 +152,12 @@ def rewards_table() -> list[str]:
     return table(("`reward`", "what is paid, and when"), rows)
 
 
+def quantities_table() -> list[str]:
+    """The quantities that a reward can weigh."""
+    rows = ((f"`{row.name}`", f"{row.range[0]}-{row.range[1]}", linked(row.meaning)) for row in rewards.table())
+    return table(("quantity", "range", "meaning"), rows)
+
+
 def lessons() -> list[str]:
     """The text that teaches the game."""
     return "\n\n".join(f"## {heading}\n\n{body}" for heading, body in words.lessons().items()).splitlines()
@@ -262,7 +268,7 @@ BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
         "spaces": spaces_list,
     },
     DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards},
-    DOCS / "environment.md": {"options": options_table, "rewards": rewards_table},
+    DOCS / "environment.md": {"options": options_table, "rewards": rewards_table, "quantities": quantities_table},
     DOCS / "events.md": {"kinds": event_table},
     DOCS / "leaderboard.md": {"standings": leaderboard_tables},
     DOCS / "learn.md": {"lessons": lessons},

@@ -25,10 +25,11 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Price, When
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.rewards import Reward
+from euphoria_env.engine.rewards import FIRST_TERM, NAMED, Quantity, Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.event_kinds import EventKind
+from euphoria_env.rewards import read_reward
 from euphoria_env.rules import OPTIONS
 from tests.tools.playing import all_rules, other_value, prefer, random_move
 from tests.tools.positions import any_position
@@ -55,7 +56,7 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
     (Operation, ("carry_out", "carry_out_rare", "carry_out_setup")),
     (Decision, ("find_legal", "allow_listed")),
     (Verb, ("finish_series",)),
-    (Reward, ("fill_rewards",)),
+    (Reward, ("fill_named",)),
     (EventKind, ()),  # anywhere
 )
 
@@ -163,8 +164,11 @@ def test_a_wrong_value_is_an_error_compiled() -> None:
         loop.resume(rows, 0, tape)
     rows = Game(seed=1).states.copy()
     action, mask = int(Game(seed=1).legal_actions()[0]), np.zeros(actions.NUM_ACTIONS, np.int8)
-    with pytest.raises(ValueError, match="no such reward"):
-        batch_kernels.play(rows, 0, action, tape, len(Reward), np.zeros(4, np.float32), mask)
+    for place, wrong, kind in (NAMED, len(Reward), "reward"), (FIRST_TERM, len(Quantity), "quantity"):
+        reward = read_reward({"stars": 1.0})
+        reward[place] = wrong
+        with pytest.raises(ValueError, match=f"no such {kind}"):
+            batch_kernels.play(rows.copy(), 0, action, tape, reward, np.zeros(4, np.float32), mask)
 
 
 # ------------------------------------------------------------------------------------------------------------ observations

@@ -129,11 +129,13 @@ def test_the_wrappers_and_the_registry_of_gymnasium() -> None:
 # --------------------------------------------------------------------------------------------------------------- the games
 
 
-@pytest.mark.parametrize(
-    ("players", "reward", "seat"),
-    [((2,), "win", 1), ((3,), "stars", "random"), ((4,), "rank", "random"), ((2, 4, 3), "rank", "random")],
-)
-def test_the_same_games_as_the_single_environment(players: tuple[int, ...], reward: str, seat: int | str) -> None:
+SHAPED = {"potential": {"goods": 0.1, "morale": -1.0}, "gamma": 0.9, "end": "stars"}
+PLAYED = [((2,), "win", 1), ((3,), "stars", "random"), ((4,), "rank", "random"), ((2, 4, 3), "rank", "random")]
+PLAYED += [((3,), SHAPED, "random"), ((2,), SHAPED["potential"], 0)]
+
+
+@pytest.mark.parametrize(("players", "reward", "seat"), PLAYED)
+def test_the_same_games_as_the_single_environment(players: tuple[int, ...], reward: Any, seat: int | str) -> None:
     """Each game is copied into a single environment and played there too, until it ends."""
     n, limit = 4, None if max(players) < 4 else 60
     line_up = [Fixed(k) for k in range(max(players) - 1)]

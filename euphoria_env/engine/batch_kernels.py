@@ -15,7 +15,7 @@ from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
 from euphoria_env.engine.observe import fill_events, fill_observation
-from euphoria_env.engine.rewards import fill_rewards
+from euphoria_env.engine.rewards import NUM_NOTES, fill_potential, fill_rewards, note_stars
 from euphoria_env.engine.setup import begin_setup
 from euphoria_env.engine.state import OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
@@ -30,26 +30,26 @@ class BatchArrays(NamedTuple):
     mask: np.ndarray  # bool (N, NUM_ACTIONS)
     observation: np.ndarray  # int8 (N, OBS_SIZE), or (0, OBS_SIZE) if no observations are written
     events: np.ndarray  # int8 (N, K, EVENT_SIZE)
+    reward: np.ndarray  # float64, see `engine.rewards`
+    potential: np.ndarray  # float64 (N, MAX_PLAYERS), each player's weighted quantities in `states`, if the reward has any
 
 
-BATCH_ARRAYS = types.NamedTuple(
-    (ROWS, TAPES, array(np.int8), array(np.bool_, 2), array(np.int8, 2), array(np.int8, 3)), BatchArrays
-)
+_SHOWN = array(np.int8), array(np.bool_, 2), array(np.int8, 2), array(np.int8, 3)
+BATCH_ARRAYS = types.NamedTuple((ROWS, TAPES, *_SHOWN, array(np.float64), array(np.float64, 2)), BatchArrays)
 
 
 @jit
-def play_on(g, action, tape, kind, before, rewards):
-    """Plays a legal move and writes its rewards; `before`, int8 (MAX_PLAYERS,), is scratch."""
-    before = borrowed(before)
-    for p in range(MAX_PLAYERS):
-        before[p] = g["stars"][p]
+def play_on(g, action, tape, reward, notes, potential, rewards):
+    """Plays a legal move, and writes its rewards and the potential after it over that before it; `notes` is scratch."""
+    notes, potential, decider = borrowed(notes), borrowed(potential), int(g["player"])
+    note_stars(g, notes)
     answer(g, tape, action)
     advance(g, tape)
-    fill_rewards(g, kind, before, rewards)
+    fill_rewards(g, reward, decider, notes, potential, rewards)
 
 
-@entry(ROWS, "int64 int64", TAPE, "int64 float32[:] int8[:]")
-def play(games, i, action, tape, kind, rewards, mask):
+@entry(ROWS, "int64 int64", TAPE, "float64[:] float32[:] int8[:]")
+def play(games, i, action, tape, reward, rewards, mask):
     """Plays a move in game i and writes rewards and the next mask.
 
     Returns the status of the game, or -1 if the move is illegal, and the player who decides next.
@@ -57,8 +57,10 @@ def play(games, i, action, tape, kind, rewards, mask):
     g = games[i]
     if not is_legal(g["legal"], action):
         return -1, int(g["player"])
-    before = np.empty(MAX_PLAYERS, np.int8)
-    play_on(g, action, pointer_to(tape, 0), kind, before, rewards)
+    notes = np.empty(NUM_NOTES + MAX_PLAYERS)
+    potential = notes[NUM_NOTES:]
+    fill_potential(g, reward, potential)
+    play_on(g, action, pointer_to(tape, 0), reward, notes, potential, rewards)
     fill_mask(g["legal"], mask)
     return int(g["status"]), int(g["player"])
 
@@ -86,20 +88,27 @@ def show_to_decider(games, i):
         fill_events(tape_of(games.tapes, i), int(g["player"]), int(g["num_players"]), games.events[i])
 
 
+@jit
+def show_start(games, i):
+    """Writes what the first player to move sees of a game that begins or goes on from elsewhere, and the potential."""
+    fill_potential(games.states[i], games.reward, games.potential[i])
+    show_to_decider(games, i)
+
+
 @entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64[:] int64")
 def start_games(games, chosen, blanks, kinds, episodes, seed):
     """Begins the games whose numbers are in `chosen`; `kinds` has, for each game, the number of its row in `blanks`."""
     for i in chosen:
         kind = kinds[i]
         restart(games.states, i, blanks[kind : kind + 1], seed, episodes[i], tape_of(games.tapes, i))
-        show_to_decider(games, i)
+        show_start(games, i)
 
 
 @entry(BATCH_ARRAYS, "int64 int64")
 def show_games(games, first, last):
-    """Writes what the players to move see of the games first to last - 1 (`show_to_decider`)."""
+    """Writes what `show_start` writes of the games first to last - 1."""
     for i in range(first, last):
-        show_to_decider(games, i)
+        show_start(games, i)
 
 
 @entry(ROWS, "int64[:] int8[:,:,:]")
@@ -142,17 +151,18 @@ def choose_legal(games, chances, moves):
         moves[i] = nth_legal(words, int(chances[i] * legal)) if legal else -1
 
 
-@entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64 float32[:,:]", apart=True)
-def step_games(games, first, last, actions, active, kind, rewards):
+@entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] float32[:,:]", apart=True)
+def step_games(games, first, last, actions, active, rewards):
     """Plays a decision in each active game from first to last - 1; shows the games that continue, and returns how many ended."""
     games, rewards = borrowed(games), borrowed(rewards)
-    before, ends = np.empty(MAX_PLAYERS, np.int8), 0
+    notes, ends = np.empty(NUM_NOTES), 0
     for i in range(first, last):
         if not active[i]:
             rewards[i] = 0.0
             continue
         g = games.states[i]
-        play_on(g, int(actions[i]), tape_of(games.tapes, i), kind, before, rewards[i])
+        tape, potential = tape_of(games.tapes, i), games.potential[i]
+        play_on(g, int(actions[i]), tape, games.reward, notes, potential, rewards[i])
         if g["status"] >= OVER:
             ends += 1
         else:

@@ -17,7 +17,7 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.state import ABSENT, IN_BY, OUT_BY, OVER, TRUNCATED
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, game_from, known_number, reset_options
-from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, observation_box
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, RewardFunction, observation_box
 from euphoria_env.game import IllegalMove
 from euphoria_env.json_reader import read_seed
 
@@ -38,7 +38,7 @@ class raw_env(OneGame, AECEnv):
 
     Args:
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
-        reward: a reward in the table of docs/environment.md.
+        reward: a name or a dict as in docs/environment.md; for `raw_env` also a function.
         render_size: width and height of "rgb_array" in pixels.
         mask: "observation", or "info": only `infos` has the mask, and without events an observation is a plain array.
         mask_dtype: the dtype of masks: "int8", or "bool" for libraries that need it.
@@ -63,11 +63,12 @@ class raw_env(OneGame, AECEnv):
         "is_parallelizable": False,
         "render_fps": FRAMES_PER_SECOND,
     }
+    _takes_functions = True
 
     def __init__(
         self,
         render_mode: str | None = None,
-        reward: str = "win",
+        reward: str | dict[str, Any] | RewardFunction = "win",
         render_size: tuple[int, int] = PICTURE_SIZE,
         events: int = 0,
         mask: str = "observation",
@@ -231,6 +232,7 @@ class env(raw_env):
     nobody decides.
     """
 
+    _takes_functions = False
     _stepped = False  # whether `step` or `reset` was called since `agent_iter` named an agent
 
     def _check_begun(self) -> None:

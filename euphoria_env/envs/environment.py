@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,17 +13,20 @@ from gymnasium.error import ResetNeeded
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine import batch_kernels, loop, observe, tape
-from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.envs.arguments import choice, picture_size
 from euphoria_env.event_kinds import EVENT_SIZE, KINDS, number_of_events
 from euphoria_env.game import Game
+from euphoria_env.json_reader import Reader, shown
 from euphoria_env.observations import FIELDS, OBS_SIZE
 from euphoria_env.render import board_array
 from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH
+from euphoria_env.rewards import NO_REWARD, read_reward
 from euphoria_env.rules import Rules, write_rules
 
 PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # the natural size of the drawing with up to four players
+RewardFunction = Callable[[Game, Game, int], float]  # (before, after, seat), see docs/environment.md
+_MOST_REWARD = 1e30  # of a function
 FRAMES_PER_SECOND = 2  # in recordings: a step is one decision, and people need time to read it
 _INT8 = np.dtype(np.int8)
 
@@ -67,11 +71,12 @@ class Environment:
     """
 
     metadata: dict[str, Any]
+    _takes_functions = False  # whether `reward` may be a function
 
     def _configure(
         self,
         rules: dict[str, Any],
-        reward: str,
+        reward: str | dict[str, Any] | RewardFunction,
         render_mode: str | None,
         render_size: tuple[int, int],
         mask: str,
@@ -85,7 +90,8 @@ class Environment:
             ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
         """
         self.rules = Rules(**rules)
-        self._reward = reward_number(reward)
+        self._function = reward if self._takes_functions and callable(reward) else None
+        self._reward = read_reward(reward) if self._function is None else NO_REWARD
         self.render_mode = choice("render_mode", render_mode, *self.metadata["render_modes"], None)
         self.render_size = picture_size(render_size)
         self._masked = choice("mask", mask, "info", "observation") == "observation"
@@ -125,7 +131,8 @@ class OneGame(Environment):
         super()._configure(*arguments)
         self._begun, self._rows = False, np.zeros(1, GAME_DTYPE)
         self._tape = tape.empty_tape(self._events)
-        self._rewards = np.zeros(self.rules.num_players, np.float32)  # the rewards of the last move
+        self._by_kernel = np.zeros(self.rules.num_players, np.float32)  # what kernels pay for a move
+        self._rewards = self._by_kernel  # what is paid for the last move
         self._mask = np.zeros(NUM_ACTIONS, np.int8)  # the mask of the player who decides; callers only get copies
 
     def _check_begun(self) -> None:
@@ -144,13 +151,41 @@ class OneGame(Environment):
         self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
         self._begun = True
 
-    def _play(self, action: int) -> bool:
-        """Plays a move and writes rewards and the next mask; returns whether the move was legal."""
-        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._rewards, self._mask)
+    def _play(self, action: int, credited: bool = True) -> bool:
+        """Plays a move and writes rewards, if anybody is credited with them, and the next mask; returns whether it was legal.
+
+        A reward function that fails undoes the step.
+        """
+        function = self._function if credited else None
+        kept = None if function is None else self._kept()
+        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._by_kernel, self._mask)
         if status < 0:
             return False
         self._status, self._player = status, player
+        if function is not None and kept is not None:
+            try:
+                self._rewards = np.array([self._ask(function, kept["_rows"], p) for p in range(self.rules.num_players)])
+            except BaseException:
+                self._undo(kept)
+                raise
         return True
+
+    def _kept(self) -> dict[str, Any]:
+        """Returns copies of the attributes that a move changes."""
+        return {
+            "_rows": copy_rows(self._rows), "_tape": self._tape.copy(), "_mask": self._mask.copy(),
+            "_status": self._status, "_player": self._player, "_rewards": self._rewards,
+        }  # fmt: skip
+
+    def _undo(self, kept: dict[str, Any]) -> None:
+        """Goes back to where the step began; `kept` are the attributes before its last move."""
+        vars(self).update(kept)
+
+    def _ask(self, function: RewardFunction, before: np.ndarray, seat: int) -> float:
+        """Returns what the reward function pays a seat for the move just played; it gets games of its own."""
+        paid = function(Game.taking(copy_rows(before)), Game.taking(copy_rows(self._rows)), seat)
+        name = getattr(function, "__qualname__", shown(function))
+        return Reader().number(f"what {name} returns for seat {seat}", paid, -_MOST_REWARD, _MOST_REWARD)
 
     def _fresh_mask(self) -> np.ndarray:
         """Returns a copy of the mask of the player who decides."""

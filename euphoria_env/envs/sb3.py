@@ -16,10 +16,12 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
+from euphoria_env.engine.rewards import FINAL
+from euphoria_env.engine.state import TRUNCATED
 from euphoria_env.envs.arguments import choice, reset_options
 from euphoria_env.envs.environment import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.rewards import read_reward
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -33,7 +35,7 @@ class EuphoriaVecEnv(VecEnv):
     The info of a game that ended has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
     `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `winner` and `is_success`.
     If `TimeLimit.truncated` is true, an algorithm bootstraps from the last observation. It is always False with a reward that
-    pays for truncated games (`rank`), since everything has then been paid.
+    pays for truncated games (`rank`, shaped or not), since everything has then been paid.
 
     `set_options({"position": ...})`, or a list of them, applies to the next `reset`.
 
@@ -51,7 +53,7 @@ class EuphoriaVecEnv(VecEnv):
         num_envs: int,
         opponents: Any = "weights",
         *,
-        reward: str = "win",
+        reward: str | dict[str, Any] = "win",
         seed: int | None = None,
         render_mode: str | None = None,
         **arguments: Any,
@@ -60,7 +62,7 @@ class EuphoriaVecEnv(VecEnv):
         arguments |= {"reward": reward, "render_mode": render_mode}
         self.games = EuphoriaVectorEnv(num_envs, opponents, autoreset_mode=AutoresetMode.SAME_STEP, **arguments)
         self.rules = self.games.rules
-        self._paid_at_the_end = REWARDS[Reward(reward_number(reward))].paid_when_truncated
+        self._paid_at_the_end = bool(int(read_reward(reward)[FINAL]) >> TRUNCATED & 1)
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         self._start = time.time()
         super().__init__(num_envs, self.games.single_observation_space, self.games.single_action_space)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium
@@ -24,7 +25,7 @@ from euphoria_env.envs.arguments import (
     never_asked,
     reset_options,
 )
-from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame
+from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, RewardFunction
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.game import Game, IllegalMove
 
@@ -39,7 +40,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             seats, a list of them in turn order after the learner, or a mixture from which each seat of each game is drawn: a dict
             from agent or spec to weight, or a list of pairs (agent or spec, weight).
         seat: the learner's seat, 0 to n - 1, or "random", drawn for each game. Observations are relative to it.
-        reward: a reward in the table of docs/environment.md.
+        reward: a name, a dict or a function as in docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
         render_size: width and height of "rgb_array" in pixels.
         mask: "info", or "observation": observations are dicts of `observation` and `action_mask`.
@@ -60,12 +61,13 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": FRAMES_PER_SECOND}
+    _takes_functions = True
 
     def __init__(
         self,
         opponents: Any = "weights",
         seat: int | str = "random",
-        reward: str = "win",
+        reward: str | dict[str, Any] | RewardFunction = "win",
         render_mode: str | None = None,
         render_size: tuple[int, int] = PICTURE_SIZE,
         mask: str = "info",
@@ -118,7 +120,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self.np_random)
         self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
         self._begin(game, seed)
-        self._play_others()
+        self._play_others(credited=False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Plays a decision of the learner, and those of the opponents until the learner's next one.
@@ -132,6 +134,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         number = known_number(action)
         if number < 0 or not self._mask[number]:
             return self._refuse(action)
+        if self._function is not None:
+            self._step_began = self._kept() | self._kept_generators()
         self._play(number)
         reward = self._rewards.item(self._seat) + self._play_others()
         return self._observed_by_learner(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
@@ -149,12 +153,21 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         self._mask[:] = 0
         return self._observed_by_learner(), ILLEGAL_REWARD, True, False, self._info() | info
 
-    def _play_others(self) -> float:
+    def _kept_generators(self) -> dict[str, Any]:
+        """Returns copies of the generators that a step uses, and that the learner decides."""
+        agents = {id(agent): agent for agent in self._opponents}  # are not copied
+        rng, generators = copy.deepcopy((self._np_random, self._generators), agents)
+        return {"_np_random": rng, "_generators": generators, "_asked": True}
+
+    def _undo(self, kept: dict[str, Any]) -> None:
+        super()._undo(self._step_began)
+
+    def _play_others(self, credited: bool = True) -> float:
         """Plays until the learner must decide or the game has ended; returns the sum of the learner's rewards."""
         total, self._asked, opponents, generators = 0.0, False, self._opponents, self._generators
         while self._status < OVER and (player := self._player) != self._seat:
             agent = opponents[player]
-            self._play(query_one(agent, self._seen_by(player), self._mask, generators(agent), self._deal))
+            self._play(query_one(agent, self._seen_by(player), self._mask, generators(agent), self._deal), credited)
             total += self._rewards.item(self._seat)
         self._asked = self._status < OVER
         return total

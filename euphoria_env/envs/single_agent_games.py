@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from gymnasium.error import ResetNeeded
 from euphoria_env.agent_protocol import AgentGames, Generators, Player
 from euphoria_env.batch import Batch
 from euphoria_env.batch_rules import BatchRules, RulesSource
-from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
 from euphoria_env.envs.opponents import Opponents
@@ -19,6 +19,7 @@ from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_index, read_integer
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rewards import read_reward
 
 
 class SingleAgentGames(AgentGames):
@@ -60,9 +61,9 @@ class SingleAgentGames(AgentGames):
         **batch: Any,
     ) -> None:
         self.n = read_integer("the number of games", n, 1)
-        reward_number(batch["reward"])
+        read_reward(batch["reward"])
         events = number_of_events(batch["events"])
-        self.rules, self._batch_arguments = BatchRules(self.n, rules), batch
+        self.rules, self._batch_arguments = BatchRules(self.n, rules), copy.deepcopy(batch)
         self._given_seat = learner_seat(seat, self.rules.fewest)
         self.opponents = Opponents(self.n, self.rules.most, opponents, pool)
         self._illegal_ends = choice("illegal", illegal, "end", "raise") == "end"

@@ -35,7 +35,8 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
             of Gymnasium's `AutoresetMode`, or its value as text.
         rules: instead of options: the rules of each game, or a function that draws them (`Batch`).
         seat, reward, render_mode, render_size, mask, mask_dtype, events, options: as for `EuphoriaEnv`; `render` returns a
-            picture of each game, K is `events`, and `options` are the fields of `Rules`. The seat is one that all games have.
+            picture of each game, K is `events`, `options` are the fields of `Rules`, and `reward` is no function. The seat is one
+            that all games have.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
     (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)), the learners' `seat` and
@@ -60,7 +61,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         opponents: Any = "weights",
         pool: Sequence[Any] | None = None,
         seat: int | str = "random",
-        reward: str = "win",
+        reward: str | dict[str, Any] = "win",
         threads: int | None = None,
         render_mode: str | None = None,
         render_size: tuple[int, int] = PICTURE_SIZE,

@@ -21,6 +21,7 @@ from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import fill_mask, list_moves
 from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.rewards import NUM_NOTES
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPE_HEADER
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
@@ -47,7 +48,7 @@ class Games(NamedTuple):
     left: np.ndarray  # int64 (N,), how many decisions remain until the next update
     answer: np.ndarray  # int64 (N,), the move that an agent in Python chose, or NO_ANSWER
     seed: int
-    reward: int  # the number of the reward
+    reward: np.ndarray  # float64, see `engine.rewards`
     tape: np.ndarray  # an empty tape: no events are logged
 
 
@@ -85,7 +86,8 @@ class _Workspace(NamedTuple):
     numbers: np.ndarray  # the weights of the moves, for the player `weights`
     value: np.ndarray  # the output of the value head
     logs: np.ndarray  # the log-probabilities of the moves
-    stars: np.ndarray
+    notes: np.ndarray  # this array and the next are for `play_on`; named rewards, the only ones here, have no potential
+    potential: np.ndarray
     rewards: np.ndarray
 
 
@@ -96,7 +98,7 @@ _ENDED = np.empty((0, 0), np.int16), np.empty((0, 0), np.int8)
 RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
 _NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, types.int64, TAPE), Games)
+GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
 
 
@@ -136,7 +138,7 @@ def new_workspace(width):  # type: ignore[no-untyped-def]
     return _Workspace(
         np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
         np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
-        np.empty(MAX_PLAYERS, np.int8), np.empty(MAX_PLAYERS, np.float32),
+        np.empty(NUM_NOTES), np.empty(MAX_PLAYERS), np.empty(MAX_PLAYERS, np.float32),
     )  # fmt: skip
 
 
@@ -236,7 +238,7 @@ def play_game(games, i, players, policies, record, work):  # type: ignore[no-unt
         if move == NO_ANSWER:
             return True
         g = games.rows[i]
-        play_on(g, int(move), pointer_to(games.tape, 0), games.reward, work.stars, work.rewards)
+        play_on(g, int(move), pointer_to(games.tape, 0), games.reward, work.notes, work.potential, work.rewards)
         over = g["status"] >= OVER
         credit_rewards(games, i, over, record, work.rewards)
         if over:

@@ -32,13 +32,13 @@ from euphoria_env.agent_protocol import Generators, query
 from euphoria_env.batch import MOST_EPISODES, check_row
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_seed, generator_from
-from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.game import Game
 from euphoria_env.json_reader import Reader, read_array, shown
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rewards import read_reward
 from euphoria_env.rules import Rules, write_rules
 
 LEARNER = "learner"  # the name of the network that is trained, among the players
@@ -83,7 +83,7 @@ class Actor:
         for blank, rules in zip(blanks, self._rules, strict=True):
             write_rules(blank, rules)
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
-        self.games = _new_games(kind, blanks, seed, reward_number(reward))
+        self.games = _new_games(kind, blanks, seed, read_reward(reward))
         self.record = _new_record(len(kind))
         self._queue = np.zeros(0, np.int64)  # the games that must still be played on in this pass
         self.names = [LEARNER]
@@ -275,7 +275,7 @@ class Actor:
         record.size[0], latest[:] = n, opened
 
 
-def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> Games:
+def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarray) -> Games:
     """Returns games of these kinds that have not begun."""
     n = len(kind)
     episode, left, answer = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, NO_ANSWER)
