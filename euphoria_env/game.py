@@ -139,10 +139,10 @@ class Game:
         self._marks.append(len(log))
 
     def _play_with(self, move: str | int, outcomes: Sequence[Sequence[Any]]) -> None:
-        log, waiting, before = self._log, self._log.waiting, len(self.outcomes)
+        log, waiting, before = self._log, self._log.waiting, len(self._log.outcomes())
         log.waiting, log.viewer = chance_tree.read_outcomes(self._row, outcomes), self.player
         Game.play(self, move)
-        self._loads.append((len(self._moves) - 1, chance_tree.compare_outcomes(outcomes, self.outcomes[before:])))
+        self._loads.append((len(self._moves) - 1, chance_tree.compare_outcomes(outcomes, log.outcomes()[before:])))
         log.waiting, log.viewer = waiting, None
 
     def chance(self, move: str | int, limit: int = 256) -> list[tuple[float, list[chance_tree.KnownOutcome]]] | None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from euphoria_env import Game, Rules, chance_tree
+from euphoria_agents.record_steps import steps
+from euphoria_env import Game, IllegalMove, Rules, chance_tree
 from euphoria_env.board import SUBTERRAN
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
@@ -135,6 +136,17 @@ def test_a_forced_move_has_one_empty_list() -> None:
     assert game.chance("gain gold") == [(1.0, [])]
 
 
+def test_loaded_outcomes_wait_for_later_moves() -> None:
+    """A move with outcomes draws them first; a record repeats both, also for a game that keeps its states."""
+    game = Game.from_dict(BUMP)
+    game.load(dice=[6])
+    assert game.chance("place 4 euphorian_tunnel") == [(1 / 6, [("dice", face)]) for face in range(1, 7)]
+    game.play("place 4 euphorian_tunnel", outcomes=[("dice", 1)])
+    assert game.outcomes[-1] == ("dice", 1) and game.to_dict()["load"] == {"dice": [6]}
+    end = [replayed for replayed, _ in steps(game.to_record())][-1]
+    assert end == game and len(end.played) == len(end.before) == 1
+
+
 def test_the_limit_is_found_before_everything_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four dice are 126 sets of faces; two dice for each of six players are 21 to the sixth."""
     plays = Counter[str]()
@@ -224,3 +236,18 @@ def test_outcomes_that_cannot_follow_change_nothing(outcomes: Any, named: str) -
     with pytest.raises(ValueError, match=named):
         game.play("place 4 euphorian_tunnel", outcomes=outcomes)
     assert (game.fingerprint(), game.to_record()) == (before, record)
+
+
+def test_what_else_is_refused() -> None:
+    game = Game.from_dict({**TUNNEL, "players": [{**TUNNEL["players"][0], "artifacts": {"book": 6}, "morale": 6}]})
+    with pytest.raises(IllegalMove, match="'end' is illegal"):
+        game.chance("end")
+    with pytest.raises(ValueError, match="limit must be an integer from 1 on"):
+        game.chance("place 4 generator", 0)
+    game.play("place 4 euphorian_tunnel")
+    before = game.fingerprint()
+    with pytest.raises(ValueError, match="artifacts 'book' is not in the deck"):
+        game.play("gain artifact", outcomes=[("artifacts", "book")])
+    with pytest.raises(IllegalMove):
+        game.play("end", outcomes=[])
+    assert game.fingerprint() == before and not game.history[1:]
