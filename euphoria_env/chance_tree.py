@@ -17,7 +17,7 @@ import numpy as np
 
 from euphoria_env.board import FIRST_ARTIFACT
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
-from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.cards.tiles import ACADEMY, NUM_TILES
 from euphoria_env.engine.chance import ARTIFACT_CARDS, DICE, LOTS, MARKET_TILES, RECRUIT_CARDS
 from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.loop import step
@@ -40,9 +40,10 @@ def outcomes_after(rows: np.ndarray, action: int, limit: int) -> list[tuple[floa
     deal_hidden(start, 0, player, 0)
     tree, g = _Tree(start, player, action), start[0]
     found = tree.explore(limit)
-    if found and tree.built >= 0:  # the tile that is turned up may decide what is rolled
+    if found and tree.built >= 0:  # the tile turned up decides what is rolled if it is the Academy, which silences recruits
         known = {*g["tile"][g["built"] != 0], *np.flatnonzero(np.isin(g["tile_place"], (ABSENT, OUT_BY + player)))}
-        for tile in set(range(NUM_TILES)) - known:
+        unknown = set(range(NUM_TILES)) - known
+        for tile in unknown & {ACADEMY, min(unknown - {ACADEMY}, default=ACADEMY)}:
             g["tile"][tree.built] = tile
             if tree.explore(limit) != found:
                 return None
