@@ -14,9 +14,10 @@ from euphoria_env.cards.recruits import ESME, GAMBLER, GEEK
 from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, KINDS, NAMES, SECRET, EventKind
 
 _CAUSES = [row.causes for row in KIND_ROWS.values()]
+_NEW_DECISION = (EventKind.TURN, EventKind.ASKED)  # events that name the player who decides next
 _INTERRUPT = (ESME, GAMBLER, GEEK)  # recruits that act in the middle of something else
 
-__all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "EventRow", "table"]
+__all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Decided", "Event", "EventKind", "EventRow", "table"]
 
 
 class Event(NamedTuple):
@@ -32,6 +33,22 @@ class Event(NamedTuple):
     player: int = -1
     a: int = -1
     b: int = -1
+
+
+class Decided(NamedTuple):
+    """A decision that was made.
+
+    Attributes:
+        player: the player who decided.
+        action: the move, as an action id.
+        first: the number of its first event in `Game.events`.
+        end: the number of the first event after it.
+    """
+
+    player: int
+    action: int
+    first: int
+    end: int
 
 
 class EventRow(NamedTuple):
@@ -63,3 +80,9 @@ def without_secrets(events: np.ndarray, player: int | None) -> np.ndarray:
     hidden = SECRET[events[:, 0]] & (events[:, 1] != player if player is not None else True)
     seen[hidden, 2] = -1
     return seen
+
+
+def deciders(events: np.ndarray, first: int, marks: list[int]) -> list[int]:
+    """Returns who decides after each of these numbers of events, (n, EVENT_SIZE); `first` decides before any event names one."""
+    asked = np.flatnonzero(np.isin(events[:, 0], _NEW_DECISION))
+    return np.append(first, events[asked, 1])[np.searchsorted(asked, marks)].tolist()

@@ -6,41 +6,22 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from itertools import starmap
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from euphoria_env import actions, events, mid_turn, position, record
+from euphoria_env import actions, chance_tree, events, mid_turn, position, record
 from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS
 from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
-from euphoria_env.event_kinds import EventKind
-from euphoria_env.events import Event
+from euphoria_env.events import Decided, Event
 from euphoria_env.game_log import IS_OUTCOME, GameLog, plain_outcomes
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
-
-_NEW_DECISION = (EventKind.TURN, EventKind.ASKED)  # events that name the player who decides next
-
-
-class Decided(NamedTuple):
-    """A decision that was made.
-
-    Attributes:
-        player: the player who decided.
-        action: the move, as an action id.
-        first: the number of its first event in `Game.events`.
-        end: the number of the first event after it.
-    """
-
-    player: int
-    action: int
-    first: int
-    end: int
 
 
 class IllegalMove(ValueError):
@@ -89,7 +70,7 @@ class Game:
         self._start = start  # line 1 of the record, or the rows with which the game began
         self._moves: list[int] = []
         self._marks = [0]  # the number of events after the setup, then after each move
-        self._loads: list[tuple[int, dict[str, list[Any]]]] = []  # for each `load`: the moves before it, and its outcomes
+        self._loads: list[record.Load] = []
 
     @property
     def _row(self) -> np.void:
@@ -130,18 +111,22 @@ class Game:
         observe.write_mask(self._rows, 0, mask)
         return mask
 
-    def play(self, move: str | int) -> None:
-        """Plays a move, in notation or as an action id.
+    def play(self, move: str | int, outcomes: Sequence[Sequence[Any]] | None = None) -> None:
+        """Plays a move, in notation or as an action id; `outcomes` is what chance gives up to the next decision, as in `chance`.
+
+        A value None is left to chance, and loaded outcomes wait. A card that lies where the player who moves cannot see it
+        changes places with one of the deck.
 
         Raises:
             IllegalMove: the move is not legal now, or there is no such move; the game does not change.
-            ValueError: the move draws a loaded outcome that is impossible; the game does not change.
+            ValueError: the outcomes, or loaded ones that the move draws, cannot follow; the game does not change.
         """
-        try:
-            action = actions.parse(move) if isinstance(move, str) else actions.number(move)
-        except ValueError:
-            raise IllegalMove(self.why_illegal(move)) from None
-        log = self._log
+        if outcomes is not None:
+            after = self.clone()
+            after._play_with(move, outcomes)
+            vars(self).update(vars(after))
+            return
+        action, log = self._action(move), self._log
         tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
         if not loop.step(self._rows, 0, action, tape):
             raise IllegalMove(self.why_illegal(action))
@@ -152,6 +137,36 @@ class Game:
             raise
         self._moves.append(action)
         self._marks.append(len(log))
+
+    def _play_with(self, move: str | int, outcomes: Sequence[Sequence[Any]]) -> None:
+        log, waiting, before = self._log, self._log.waiting, len(self._log.outcomes())
+        log.waiting, log.viewer = chance_tree.read_outcomes(self._row, outcomes), self.player
+        Game.play(self, move)
+        self._loads.append((len(self._moves) - 1, chance_tree.compare_outcomes(outcomes, log.outcomes()[before:])))
+        log.waiting, log.viewer = waiting, None
+
+    def chance(self, move: str | int, limit: int = 256) -> list[tuple[float, list[chance_tree.KnownOutcome]]] | None:
+        """Returns what chance may give after a move, up to the next decision, as far as the player who moves may know (R19).
+
+        Returns:
+            A list of pairs of a probability and outcomes such as `[("dice", 3), ("artifacts", "book")]`, which `play` takes;
+            `[(1.0, [])]` if nothing is drawn. Dice and artifacts that are drawn together are sorted. A value that the player
+            cannot see is None. None for more than `limit` pairs, or if cards that nobody shows decide how many outcomes follow.
+
+        Raises:
+            IllegalMove: the move is not legal now.
+            ValueError: `limit` is not an integer from 1 on.
+        """
+        action, limit = self._action(move), read_integer("limit", limit, 1)
+        if not self.mask()[action]:
+            raise IllegalMove(self.why_illegal(action))
+        return chance_tree.outcomes_after(self._rows, action, limit)
+
+    def _action(self, move: str | int) -> int:
+        try:
+            return actions.parse(move) if isinstance(move, str) else actions.number(move)
+        except ValueError:
+            raise IllegalMove(self.why_illegal(move)) from None
 
     def why_illegal(self, move: Any) -> str:
         """Returns the error message for a move that is illegal now, or for a value that is not a move."""
@@ -318,12 +333,9 @@ class Game:
             ValueError: `since` is not an integer from 0 on.
         """
         since = read_integer("since", since, 0)
-        log = self._log.events()
-        asked = np.flatnonzero(np.isin(log[:, 0], _NEW_DECISION))  # every player who decides was named by such an event
         start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})
-        players = np.append(start["player"], log[asked, 1])
         marks = self._marks[since:]
-        of = players[np.searchsorted(asked, marks)].tolist()
+        of = events.deciders(self._log.events(), start["player"], marks)
         return [Decided(of[k], action, *marks[k : k + 2]) for k, action in enumerate(self._moves[since:])]
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS
 from euphoria_env.json_reader import Reader, as_key, read_integer, shown
 from euphoria_env.record import Outcome
 
-_EVENTS = 1024  # room on a tape; one move logs far fewer
+EVENTS = 1024  # room on a tape; one move logs far fewer
 _EVENTS_KEPT = 256  # the most that may be on the tape when a move begins; with more they are taken off
 _MOST_LOADED = 10_000  # the most loaded outcomes of each kind
 _EVENTS_OF_LOADED = 4  # the most events that follow from one loaded outcome
-_OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]
-IS_OUTCOME = np.array([bool(kind) for kind in _OUTCOME_OF])  # for each kind of event, whether it shows a random outcome
+OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]  # for each kind of event, the kind of random outcome, or ""
+IS_OUTCOME = np.array([bool(kind) for kind in OUTCOME_OF])  # for each kind of event, whether it shows a random outcome
 # The names of the values of each kind of outcome; dice and lots are numbers.
 _NAMES: dict[str, tuple[str, ...]] = {
     "artifacts": ARTIFACTS,
@@ -31,7 +31,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _named(kind: str, value: int) -> int | str:
+def named(kind: str, value: int) -> int | str:
+    """Returns the value of an outcome as users see it."""
     return _NAMES[kind][value] if kind in _NAMES else value
 
 
@@ -48,11 +49,13 @@ class GameLog:
 
     Attributes:
         waiting: the loaded outcomes that are not yet drawn, by kind, as numbers.
+        viewer: the player for whom cards that they cannot see change places with loaded ones; None: for nobody.
     """
 
     def __init__(self) -> None:
         self.waiting: dict[str, list[int]] = {}
-        self._tape = tape.empty_tape(_EVENTS)
+        self.viewer: int | None = None
+        self._tape = tape.empty_tape(EVENTS)
         self._events: list[np.ndarray] = [np.zeros((0, EVENT_SIZE), np.int32)]  # taken off the tape
         self._taken = 0  # the number of these events
         self._outcomes: list[Outcome] = []  # the outcomes of chance among these events
@@ -83,8 +86,8 @@ class GameLog:
                 Reader.must(f"load.{kind}", f"be at most {_MOST_LOADED} outcomes, with those that wait")
             new = more.setdefault(kind, [])
             for k, value in enumerate(values):
-                number = _outcome_number(f"load.{kind}[{k}]", kind, value, int(row["num_players"]))
-                _refuse_taken(f"load.{kind}[{k}]", row, kind, number, self.waiting.get(kind, []), new)
+                number = outcome_number(f"load.{kind}[{k}]", kind, value, int(row["num_players"]))
+                refuse_taken(f"load.{kind}[{k}]", row, kind, number, self.waiting.get(kind, []), new)
                 new.append(number)
         for kind, new in more.items():
             if new:
@@ -92,7 +95,7 @@ class GameLog:
 
     def waiting_by_name(self) -> dict[str, list[int | str]]:
         """Returns the outcomes that wait, as `load` takes them."""
-        return {kind: [_named(kind, value) for value in queue] for kind, queue in self.waiting.items()}
+        return {kind: [named(kind, value) for value in queue] for kind, queue in self.waiting.items()}
 
     def begin(self) -> np.ndarray:
         """Returns the tape for a step of the engine."""
@@ -100,8 +103,9 @@ class GameLog:
             return self._tape
         self.take_off()
         queues = [self.waiting.get(kind, []) for kind in tape.KINDS]
-        with_loaded = tape.empty_tape(_EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # a step may draw them all
+        with_loaded = tape.empty_tape(EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # a step may draw them all
         with_loaded[tape.TAPE_INTERRUPTED] = self._tape[tape.TAPE_INTERRUPTED]
+        with_loaded[tape.TAPE_VIEWER] = 0 if self.viewer is None else 1 + self.viewer
         return with_loaded
 
     def finish(self, used: np.ndarray) -> None:
@@ -130,7 +134,7 @@ class GameLog:
         self._events.append(events)
         self._taken += n
         for kind, _, value, _ in events[IS_OUTCOME[events[:, 0]]].tolist():
-            self._outcomes.append((_OUTCOME_OF[kind], _named(_OUTCOME_OF[kind], value)))
+            self._outcomes.append((OUTCOME_OF[kind], named(OUTCOME_OF[kind], value)))
 
     def __len__(self) -> int:
         return self._taken + int(self._tape[tape.TAPE_EVENTS])
@@ -154,16 +158,17 @@ def _refuse_impossible(used: np.ndarray) -> None:
     if kind >= 0:
         name, value = tape.KINDS[kind], int(used[int(used[kind]) - 1])
         wrong = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
-        raise ValueError(f"the loaded outcome {name} {_named(name, value)!r} {wrong}")
+        raise ValueError(f"the loaded outcome {name} {named(name, value)!r} {wrong}")
 
 
-def _outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:
+def outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:
+    """Returns the value of an outcome as the number that the engine draws."""
     if kind in _NAMES:
         return Reader().one_of(key, value, _NAMES[kind])
     return read_integer(key, value, *((1, 6) if kind == "dice" else (0, num_players - 1)))
 
 
-def _refuse_taken(key: str, row: np.void, kind: str, card: int, *queues: list[int]) -> None:
+def refuse_taken(key: str, row: np.void, kind: str, card: int, *queues: list[int]) -> None:
     """Refuses a card that is not in the game, that a player holds, or that earlier loaded outcomes draw already."""
     begun = row["open_spaces"] != 0  # 0 before the setup
     if kind == "recruits":

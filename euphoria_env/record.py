@@ -1,8 +1,8 @@
 """Game records: text that replays to the identical final state on any machine (docs/positions.md).
 
 Line 1 is JSON: format, version, where the game starts, and the outcomes of chance before the first decision. A line for each
-decision follows, such as `MOVE | dice 3 5 | artifacts book`, and a line `load {...}` where outcomes were loaded. The last line is
-`fingerprint HEX`.
+decision follows, such as `MOVE | dice 3 5 | artifacts book`, a line `load {...}` where outcomes were loaded, and a line
+`load [...]` before a move that was played with outcomes. The last line is `fingerprint HEX`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 
 Outcome = tuple[str, int | str]  # the kind and the value of a random outcome
+Load = tuple[int, dict[str, list[Any]] | list[list[Any]]]  # the moves before it; the outcomes of `load`, or of the next `play`
 New = TypeVar("New", bound="Game")
 
 
@@ -41,7 +42,7 @@ def format_record(
     start: dict[str, Any],
     setup: list[Outcome],
     lines: list[str],
-    loads: list[tuple[int, dict[str, list[Any]]]],
+    loads: list[Load],
     fingerprint: str,
 ) -> str:
     """Returns the text of a record; `loads` has the outcomes that were loaded, each after how many moves."""
@@ -81,10 +82,11 @@ def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
         raise ValueError(f"line {first}: {error}") from error
     if not end.startswith("fingerprint "):
         raise ValueError(f"line {last}: the last line of a record must be 'fingerprint HEX', not {shown(end)}")
+    given = None
     for number, line in lines[1:-1]:
         yield game, line
         try:
-            _replay_line(game, line)
+            given = _replay_line(game, line, given)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
     if end != f"fingerprint {game.fingerprint()}":
@@ -117,16 +119,20 @@ def _start(line: str, new: type[New]) -> New:
     return game
 
 
-def _replay_line(game: Game, line: str) -> None:
+def _replay_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | None:
+    """Replays a line, a move with the outcomes that the line before it gave; returns the outcomes for the next line."""
     if line.startswith("load "):
         what = read_json(line[len("load ") :])
+        if isinstance(what, list):
+            return what
         if not isinstance(what, dict):
-            raise ValueError(f"load must be an object of lists by kind, not {shown(what)}")
+            raise ValueError(f"load must be an object of lists by kind, or a list of pairs, not {shown(what)}")
         game.load(**what)
-        return
+        return None
     move = line.split(" | ", 1)[0]
     before = len(game.outcomes)
-    game.play(move)
+    game.play(move, given)
     replayed = move + outcomes_text(game.outcomes[before:])
     if replayed != line:
         raise ValueError(f"the record has {shown(line)}, but the replay gives {shown(replayed)}")
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,10 +28,10 @@ class Replayed(Game):
         """The action ids of the moves played."""
         return []
 
-    def play(self, move: str | int) -> None:
+    def play(self, move: str | int, outcomes: Sequence[Sequence[Any]] | None = None) -> None:
         """Plays a move; see `Game.play`."""
         state = self.states.copy()
-        super().play(move)
+        super().play(move, outcomes)
         self.before.append(state)
         self.played.append(actions.parse(move) if isinstance(move, str) else actions.number(move))
 

@@ -10,7 +10,7 @@ from euphoria_env.board import ARTIFACTS
 from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, ON_SITE, OUT_BY
-from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, log_event
+from euphoria_env.engine.tape import KINDS, TAPE_ERROR, TAPE_VIEWER, loaded, log_event, waiting
 from euphoria_env.event_kinds import EventKind
 
 DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
@@ -110,13 +110,29 @@ def draw_artifact(g, tape):
         if n == 0:
             return -1
         log_event(tape, EventKind.SHUFFLED, -1, -1, -1)
+        if tape[TAPE_VIEWER]:
+            tape[TAPE_VIEWER] = 0  # the new deck is known
     kind = loaded(tape, ARTIFACT_CARDS)
-    if kind < 0 or deck[kind] == 0:
+    if kind < 0 or (deck[kind] == 0 and not swap_in(g, tape, kind)):
         if kind >= 0:
             tape[TAPE_ERROR] = ARTIFACT_CARDS + 1
         kind = nth_card(deck, random_below(g["rng"], n))
     deck[kind] -= 1
     return kind
+
+
+@jit
+def swap_in(g, tape, kind):
+    """Swaps a card of a hand that the viewer of the tape cannot see with the deck's first card; returns whether there was one."""
+    for q in range(int(g["num_players"])):
+        if tape[TAPE_VIEWER] and q != tape[TAPE_VIEWER] - 1 and g["artifacts"][q, kind]:
+            other = nth_card(g["deck"], 0)
+            g["artifacts"][q, kind] -= 1
+            g["artifacts"][q, other] += 1
+            g["deck"][other] -= 1
+            g["deck"][kind] += 1
+            return True
+    return False
 
 
 @jit
@@ -142,7 +158,7 @@ def draw_card(g, tape, places, kind):
         return -1
     card = loaded(tape, kind)
     if card < 0:
-        card = random_member(g["rng"], deck)
+        card = random_member(g["rng"], deck & ~waiting(tape, kind) or deck)
     elif places[card] != IN_DECK:
         if places[card] == ABSENT or HELD <= places[card] < OUT_BY or places[card] >= ON_SITE:
             tape[TAPE_ERROR] = kind + 1

@@ -251,10 +251,8 @@ RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
 
 def copy_rows(rows: np.ndarray) -> np.ndarray:
-    """Returns a copy of contiguous rows, thirty times as fast as numpy's, which copies field by field."""
-    copy = np.empty_like(rows)
-    copy.view(np.uint8)[:] = rows.view(np.uint8)
-    return copy
+    """Returns a copy of contiguous rows, made of their bytes: numpy makes and copies a structured array field by field."""
+    return np.ndarray(rows.shape, rows.dtype, rows.view(np.uint8).copy())
 
 
 def copy_chosen(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:

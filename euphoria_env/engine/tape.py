@@ -1,7 +1,7 @@
 """The tape of a game: an array of the loaded outcomes, which chance takes first, and of the event log.
 
 It is one int32 array: a header (next and end position of the queue of each kind of outcome, an error, the place of the next
-event), the queues, then a ring of events. A tape without room for events logs nothing and is never written to.
+event, and more), the queues, then a ring of events. A tape without room for events logs nothing and is never written to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ TAPE_NEXT = TAPE_ERROR + 2  # where the next event goes; 0: none is logged
 TAPE_EVENTS = TAPE_ERROR + 3  # how many events were logged
 TAPE_INTERRUPTED = TAPE_ERROR + 4  # whether the last cause interrupted another one
 TAPE_LIMIT = TAPE_ERROR + 5  # the end of the events
-TAPE_HEADER = TAPE_ERROR + 6
+TAPE_VIEWER = TAPE_ERROR + 6  # 1 + the player for whom cards that they cannot see change places with loaded ones; 0: for nobody
+TAPE_HEADER = TAPE_ERROR + 7
 TAPE, TAPES = array(np.int32), array(np.int32, 2)  # types of arguments of entry points
 
 
@@ -57,12 +58,22 @@ def forget_events(tape):
 
 @jit
 def loaded(tape, kind):
-    """Returns the next loaded outcome of a kind, or -1."""
+    """Returns the next loaded outcome of a kind; -1 if there is none, or if it is left to the generator."""
     at = int(tape[kind])
     if at >= tape[TAPE_END + kind]:
         return -1
     tape[kind] = at + 1
     return int(tape[at])
+
+
+@jit
+def waiting(tape, kind):
+    """Returns the cards among the loaded outcomes of a kind, as a set: they are not drawn before their turn."""
+    cards = 0
+    for at in range(tape[kind], tape[TAPE_END + kind]):
+        if tape[at] >= 0:
+            cards |= 1 << int(tape[at])
+    return cards
 
 
 @jit
