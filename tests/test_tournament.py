@@ -173,6 +173,16 @@ def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> Non
     assert play_units(chunks, journal, lambda work, missing: pytest.fail() if missing else iter(())) == again
 
 
+def test_the_journal_counts_the_seconds_of_every_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks, result, clock = [chunk(k) for k in range(4)], play_unit(chunk(0)), iter([5.0, 7.0, 7.5, 1000.0, 1003.0])
+    monkeypatch.setattr(tournament.time, "perf_counter", lambda: next(clock))
+    for finished in (chunks[:2], chunks[2:3]):  # of the first start, in two processes; of the second one
+        journal = Journal(tmp_path / "chunks.jsonl")
+        for one in finished:
+            journal.add(one, result)
+    assert journal.seconds(chunks) == 2 + 0.5 + 3 and journal.seconds(chunks[1:]) == 0.5 + 3
+
+
 def test_records_make_a_chunk_finished_only_if_they_are_all_there(tmp_path: Path) -> None:
     chunks, here = [chunk()], partial(in_processes, processes=1)
     journal = Journal(tmp_path / "chunks.jsonl", tmp_path / "records")
