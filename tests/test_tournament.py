@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from euphoria_agents import Agent, load
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
+from euphoria_agents.matches.ray_cluster import on_ray
 from euphoria_agents.matches.tournament import (
     Journal,
     WorkUnit,
@@ -171,6 +173,12 @@ def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> Non
     again = play_units(chunks, journal, partial(in_processes, processes=1))
     assert [*again] == chunks and again[chunks[2]].played == results[2].played
     assert play_units(chunks, journal, lambda work, missing: pytest.fail() if missing else iter(())) == again
+
+
+def test_without_ray_its_installation_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"Ray is not installed here: pip install 'euphoria-env\[play,rllib\]'"):
+        list(on_ray(str, [1]))
 
 
 def test_the_journal_counts_the_seconds_of_every_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
