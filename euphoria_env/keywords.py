@@ -23,7 +23,7 @@ def names_keywords(*further: str) -> Callable[[_Class], _Class]:
     """
 
     def decorate(cls: _Class) -> _Class:
-        known, construct = [*keywords_of(cls), *further], cls.__init__  # type: ignore[misc]
+        known, construct = list(dict.fromkeys([*keywords_of(cls), *further])), cls.__init__  # type: ignore[misc]
 
         @wraps(construct)
         def checked(self: Any, *arguments: Any, **keywords: Any) -> None:
