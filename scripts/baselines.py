@@ -107,7 +107,7 @@ SHORT = ("duel-v1", "short-v1")
 BASELINES = {
     "euphoria-train": Baseline(TRAIN, "run/ppo.safetensors", "ppo", OURS),
     "single-file": Baseline(
-        ("scripts/train_single_file.py",), "player.npz", "train_single_file:Player", ("--rating-games", "0"), one_number=True
+        ("scripts/train_single_file.py",), "player.safetensors", "ppo", ("--rating-games", "0"), one_number=True
     ),
     "maskable-ppo": Baseline(("scripts/train_maskable_ppo.py",), "player.safetensors", "train_maskable_ppo:Player"),
     "rllib-ppo": Baseline(
