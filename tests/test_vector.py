@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -285,6 +287,20 @@ def test_an_unknown_keyword(called: str, make: Any) -> None:
             make(**{name: 4})
     with pytest.raises(TypeError, match=r"^Batch\(\) got an unexpected keyword 'thread'; did you mean 'threads'\?$"):
         Batch(2, thread=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_every_info_is_documented(mode: AutoresetMode) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "environment.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("**Infos.**")[2].partition("**The end.**")[0], re.MULTILINE)
+    env = EuphoriaVectorEnv(4, opponents="random", num_players=2, max_turns=1, illegal="end", autoreset_mode=mode)
+    found, infos = set[str](), env.reset(seed=1)[1]
+    while "ranking" not in found:
+        infos = env.step(sample(infos["action_mask"], np.random.default_rng(0)))[-1]
+        found |= infos.keys() | infos.get("final_info", {}).keys()
+    keys = {key for key in found if not key.startswith("_")}
+    assert found == keys | {f"_{key}" for key in keys}
+    assert keys <= set(re.findall(r"`(\w+)`", " ".join(rows)))
 
 
 def test_wrong_use() -> None:
