@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,15 +109,22 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
     )
 
 
-def draw(results: Sequence[Mapping[str, Any]]) -> str:
-    """The share of all games that each agent won, with intervals and every seed, task by task: an SVG, always the same bytes."""
+@contextmanager
+def svg(name: str, image: io.StringIO, **size: Any) -> Iterator[Any]:
+    """A figure of matplotlib, which is written as an SVG when it is finished, always the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    tables = {task: standings(task, results)[::-1] for task in TASKS}
-    with matplotlib.rc_context({"svg.hashsalt": "leaderboard", "svg.fonttype": "none", "font.size": 8, "text.parse_math": False}):
-        heights = [2 + len(table) for table in tables.values()]
-        figure = Figure(figsize=(4.2, 0.2 * sum(heights)), layout="constrained")
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.size": 8, "text.parse_math": False}):
+        yield (figure := Figure(layout="constrained", **size))
+        figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
+
+
+def draw(results: Sequence[Mapping[str, Any]]) -> str:
+    """The share of all games that each agent won, with intervals and every seed, task by task: an SVG."""
+    tables, image = {task: standings(task, results)[::-1] for task in TASKS}, io.StringIO()
+    heights = [2 + len(table) for table in tables.values()]
+    with svg("leaderboard", image, figsize=(4.2, 0.2 * sum(heights))) as figure:
         panels = figure.subplots(len(tables), 1, sharex=True, height_ratios=heights)
         for axes, (task, table) in zip(panels, tables.items(), strict=True):
             for place, one in enumerate(table):
@@ -131,8 +139,6 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
             axes.tick_params(labelbottom=True)
             axes.set_axisbelow(True)
         panels[-1].set(xlabel="games won, in percent", xlim=(0, 100))
-        image = io.StringIO()
-        figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
     return image.getvalue()
 
 

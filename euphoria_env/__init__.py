@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from euphoria_env.envs.aec import env, raw_env
     from euphoria_env.envs.text import text_env
     from euphoria_env.game import Game, IllegalMove
+    from euphoria_env.sampling import sample_action
 
 __all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env", "rewards"]
-__all__ += ["text_env"]
+__all__ += ["sample_action", "text_env"]
 
 _register()
 
@@ -24,7 +25,8 @@ _register()
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
 _LATE = {
     **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},
-    **{"env": _AEC, "raw_env": _AEC, "text_env": "euphoria_env.envs.text", "rewards": "euphoria_env.rewards"},
+    **{"env": _AEC, "raw_env": _AEC, "text_env": "euphoria_env.envs.text"},
+    **{"rewards": "euphoria_env.rewards", "sample_action": "euphoria_env.sampling"},
 }
 
 

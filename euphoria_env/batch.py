@@ -18,6 +18,7 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, 
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import read_index, read_indices, read_integer, read_seed, shown
+from euphoria_env.keywords import names_keywords
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rewards import read_reward
 from euphoria_env.rules import Rules
@@ -31,6 +32,7 @@ _ALIGNMENT = 64  # bytes; JAX copies arrays that do not begin at a multiple of i
 _Done = TypeVar("_Done")
 
 
+@names_keywords()
 class Batch:
     """N games that advance together, one decision each; a game that ends restarts in the same step.
 
@@ -65,6 +67,7 @@ class Batch:
         states: (N,) the structured array of the games, to look at; `restart` changes them.
 
     Raises:
+        TypeError: a keyword is unknown.
         ValueError: `n` or `threads` is below 1, `rules` are no rules for N games, the reward is wrong, the seed is no integer, or
             `events` is out of range.
     """

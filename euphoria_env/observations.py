@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -194,3 +196,13 @@ def start_of(name: str) -> int:
 def table() -> list[Field]:
     """Returns every field with its slice, range and meaning."""
     return list(FIELDS)
+
+
+def fields() -> dict[str, tuple[int, int, int, int]]:
+    """Returns (start, size, low, high) of every field by name: where it begins, and the range of its entries, ends included."""
+    return {field.name: (field.start, field.size, field.low, field.high) for field in FIELDS}
+
+
+def scale() -> np.ndarray:
+    """Returns the highest value of each entry, float32 (OBS_SIZE,): every entry divided by it is within -1 and 1."""
+    return np.repeat([max(-field.low, field.high) for field in FIELDS], [field.size for field in FIELDS]).astype(np.float32)

@@ -18,6 +18,7 @@ from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.json_reader import Reader, shown
+from euphoria_env.keywords import names_keywords
 
 DIGIT = 128  # the observation shows large numbers in digits of this base, the lowest first
 
@@ -122,11 +123,13 @@ def _option(default: Any, help: str, **option: Any) -> Any:
     return field(default=default, metadata={"option": Option(help, **option)})
 
 
+@names_keywords()
 @dataclass(frozen=True)
 class Rules:
     """The options of a game; every value is checked.
 
     Raises:
+        TypeError: a keyword is unknown.
         ValueError: the value of an option is not allowed; the message names the option and the value.
     """
 

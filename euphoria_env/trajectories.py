@@ -35,12 +35,14 @@ class Trajectories:
         reward: float32, the sum of the seat's rewards from this decision until its next one or the end of the game.
         elapsed: int64, the turns from this decision to the next one of the seat; 0 until there is one.
         following: int64, the number of the next decision of the seat; `OPEN` until there is one, `ENDED` if the game is over.
+        attached: the arrays of `attach`, in order.
     """
 
     def __init__(self, batch: Batch, capacity: int) -> None:
         self.size, self.capacity = 0, read_integer("capacity", capacity, 0)
         self.game, self.seat, self.turn, self.elapsed, self.following = np.zeros((5, self.capacity), np.int64)
         self.reward = np.zeros(self.capacity, np.float32)
+        self.attached: list[np.ndarray] = []
         self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
 
@@ -79,11 +81,31 @@ class Trajectories:
             batch.rewards, batch.terminated, batch.truncated, self._latest, self.reward, self.following
         )
 
+    def attach(self, array: np.ndarray) -> np.ndarray:
+        """Makes `carry_over` and `grow` move the rows of an array along with the decisions, and returns the array.
+
+        Row k belongs to decision k: its observation, mask, move, log-probability or value. You write the rows of new decisions.
+
+        Raises:
+            TypeError: it is no array of numpy.
+            ValueError: it has fewer rows than there is room for decisions.
+        """
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"an attached array must be a numpy array, not {type(array).__name__}")
+        if array.ndim == 0 or len(array) < self.capacity:
+            raise ValueError(f"an attached array must have {self.capacity} rows or more, not the shape {array.shape}")
+        if not any(array is one for one in self.attached):  # moved twice, its rows would be wrong
+            self.attached.append(array)
+        return array
+
     def carry_over(self) -> np.ndarray:
-        """Keeps only the open decisions, renumbers them from 0, and returns their old numbers, int64 (K,)."""
+        """Keeps only the open decisions, renumbers them from 0, and returns their old numbers, int64 (K,).
+
+        The rows of attached arrays are moved with them, in place.
+        """
         (kept,) = np.nonzero(self.following[: self.size] == OPEN)
         self.size = len(kept)
-        for array in self.arrays().values():
+        for array in (*self.arrays().values(), *self.attached):
             array[: len(kept)] = array[kept]
         self._latest[:] = -1
         self._latest[self.game[: self.size], self.seat[: self.size]] = np.arange(self.size)
@@ -94,16 +116,21 @@ class Trajectories:
         return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
 
     def grow(self, capacity: int) -> None:
-        """Makes room for more decisions, in new arrays.
+        """Makes room for more decisions, in new arrays; those in place of attached ones are in `attached`.
 
         Raises:
             ValueError: `capacity` is not a number of decisions, or there are more decisions.
         """
         self.capacity = read_integer("capacity", capacity, self.size)
         for name, old in self.arrays().items():
-            new = np.zeros(self.capacity, old.dtype)
-            new[: self.size] = old[: self.size]
-            setattr(self, name, new)
+            setattr(self, name, self._larger(old))
+        self.attached = [self._larger(old) for old in self.attached]
+
+    def _larger(self, old: np.ndarray) -> np.ndarray:
+        """Returns a new array with room for all decisions that begins with the rows of an old one."""
+        new = np.zeros((self.capacity, *old.shape[1:]), old.dtype)
+        new[: self.size] = old[: self.size]
+        return new
 
 
 def estimate_advantages(

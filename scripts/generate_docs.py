@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, two pictures, and plain rules.
+"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, three pictures, and plain rules.
 
 `python scripts/generate_docs.py` writes them, with `--only` some of the files; `--check` writes nothing and exits with 1 if one
 is stale.
@@ -7,6 +7,8 @@ is stale.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import os
 import random
 import re
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import cache, partial
 from itertools import count, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +180,22 @@ def setup_picture() -> str:
     return board_svg(game, theme="print")
 
 
+def curves_picture(file: Path) -> str:
+    """The games won while players learned, from the CSV beside the picture: seed, processor_seconds, won."""
+    with file.with_suffix(".csv").open(newline="") as stream:
+        runs = [(seed, list(rows)) for seed, rows in groupby(csv.DictReader(stream), itemgetter("seed"))]
+    image = io.StringIO()
+    with leaderboard.svg(file.stem, image, figsize=(5, 2.6)) as figure:
+        axes = figure.subplots()
+        for seed, rows in runs:
+            minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [100 * float(row["won"]) for row in rows]
+            axes.plot(minutes, won, "o-", markersize=3, label=f"seed {seed}")
+        axes.set(xlabel="minutes of one core", ylabel="games won, in percent", xlim=0, ylim=(0, 100))
+        axes.grid(color="0.9")
+        axes.legend()
+    return image.getvalue()
+
+
 # ------------------------------------------------------------------------------------------------------------ benchmark
 
 
@@ -295,6 +314,7 @@ def page_with_blocks(file: Path) -> str:
 FILES: dict[Path, Callable[[], str]] = {
     DOCS / "leaderboard.svg": lambda: leaderboard.draw(results()),
     DOCS / "setup.svg": setup_picture,
+    (CURVES := DOCS / "tutorials" / "own-algorithm.svg"): lambda: curves_picture(CURVES),
     ROOT / "euphoria_env" / "text" / "rules.md": plain_rules,
 } | {file: partial(page_with_blocks, file) for file in BLOCKS}
 

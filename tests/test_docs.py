@@ -59,6 +59,8 @@ def test_generated_pages_are_fresh():
 def test_example_runs(code):
     if "euphoria_agents.data" in code:
         pytest.importorskip("pyarrow")
+    if "sb3" in code:
+        pytest.importorskip("sb3_contrib")
     exec(compile(code, "<example>", "exec"), {"__name__": "__example__"})
 
 

@@ -13,7 +13,8 @@ from tests.tools.playing import all_rules, conserved, prefer, random_game, rando
 
 DECISIONS = 500
 RULES = list(all_rules())
-_HIGH = np.concatenate([np.full(field.size, field.high) for field in observations.table()])
+_SIZES, _LOWS, _HIGHS = np.array([field[1:] for field in observations.fields().values()]).T
+_LOW, _HIGH, _SCALE = np.repeat(_LOWS, _SIZES), np.repeat(_HIGHS, _SIZES), observations.scale()
 
 
 def _id(rules: Rules) -> str:
@@ -53,10 +54,18 @@ def _check_position(game: Game, rng: random.Random) -> None:
     for player in range(game.rules.num_players):
         observation = game.observation(player)
         assert observation.dtype == np.int8 and observation.shape == (observations.OBS_SIZE,)
-        assert (observation >= 0).all() and (observation <= _HIGH).all()
+        assert (observation >= _LOW).all() and (observation <= _HIGH).all() and (np.abs(observation / _SCALE) <= 1).all()
     other = game.determinize(rng.randrange(game.rules.num_players), rng.getrandbits(40))
     other.play(rng.choice(other.legal()))
     assert copy == game
+
+
+def test_fields_and_scale_cover_the_observation() -> None:
+    fields, names = observations.fields(), [field.name for field in observations.table()]
+    ends = [start + size for start, size, _, _ in fields.values()]
+    assert [*fields] == names and [start for start, *_ in fields.values()] == [0, *ends[:-1]]
+    assert fields["player_1.knowledge"] == (194, 1, 0, 6)
+    assert _SCALE.dtype == np.float32 and _SCALE.shape == (ends[-1],) == (observations.OBS_SIZE,) and _SCALE[194] == 6
 
 
 @pytest.mark.parametrize("n", range(2, 7))

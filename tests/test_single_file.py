@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import csv
+import importlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,136 +13,92 @@ import pytest
 
 pytest.importorskip("torch")
 
-from euphoria_agents import load, play_match
+from euphoria_agents import load
 from euphoria_env import Batch, Rules
-from tests.tools.scripts import run
+from tests.tools.scripts import SCRIPTS, run
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "train_single_file.py"
-SMALL = {"decisions": 3000, "envs": 32, "rollout": 16, "batch": 128, "epochs": 1, "width": 16, "save_every": 2, "max_turns": 60}
+SCRIPT = SCRIPTS / "train_single_file.py"
+SMALL = {"decisions": 2000, "games": 32, "steps": 16, "batch": 128, "width": 16, "ratings": 2, "rating_games": 2}
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """The script as a module."""
-    spec = importlib.util.spec_from_file_location(SCRIPT.stem, SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[SCRIPT.stem] = module  # a dataclass looks its module up
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPTS)
+        return importlib.import_module(SCRIPT.stem)
 
 
-def arrays(path: Path) -> dict[str, np.ndarray]:
-    """The content of a player's file."""
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
-
-
-def test_equal_seeds_train_equal_players_that_play(script: ModuleType, tmp_path: Path) -> None:
-    paths = [tmp_path / "deep" / f"{k}.npz" for k in range(3)]
-    shorter = {**SMALL, "decisions": 1500}  # past selves play in the last of three updates
+def test_equal_seeds_train_equal_players(script: ModuleType, tmp_path: Path) -> None:
+    paths = [tmp_path / "deep" / f"{k}.safetensors" for k in range(3)]
     for path, seed in zip(paths, (5, 5, 6), strict=True):
-        script.train(script.Arguments(out=path, seed=seed, **shorter))
-    one, same, other = map(arrays, paths)
-    assert one.keys() == same.keys() and all(np.array_equal(one[name], same[name]) for name in one)
-    assert not np.array_equal(one["policy.weight"], other["policy.weight"])
-    left = {f"{k}.{kind}" for k in range(3) for kind in ("csv", "npz")}
-    assert {file.name for file in paths[0].parent.iterdir()} == left, "nothing else is left"
-    curve = np.genfromtxt(paths[0].with_suffix(".csv"), delimiter=",", names=True)
-    assert curve.dtype.names == ("decisions", "mean_return", "won") and curve["decisions"].tolist() == [1024, 1536]
-
-    player = script.Player(str(paths[0]))
-    match = play_match([player, load("random")], 4, Rules(num_players=2, max_turns=60))
-    assert match.games == 4 and match.decisions > 100
+        script.train(script.Options(out=path, seed=seed, **SMALL))
+    one, same, other = (path.read_bytes() for path in paths)
+    assert one == same != other and len(one) == len(other)
+    assert len(list(paths[0].parent.iterdir())) == 6  # a player and a curve each, and nothing beside them
 
 
-def test_a_player_makes_legal_moves_and_prefers_what_its_network_does(script: ModuleType) -> None:
-    script.torch.manual_seed(0)
-    player, rng, batch = script.Player(script.Network(3, 16)), np.random.default_rng(0), Batch(64, Rules(num_players=3), seed=1)
-    for _ in range(200):
-        moves = player.act_batch(batch.observation, batch.mask, rng)
-        assert batch.mask[np.arange(64), moves].all()
-        batch.step(moves)
-    observation, mask = batch.observation[0].copy(), batch.mask[0].copy()
-    observation.flags.writeable = mask.flags.writeable = False
-    assert mask[player.act(observation, mask, rng)]
-
-    two = np.flatnonzero(np.ones_like(mask))[[3, 7]]
-    with script.torch.no_grad():
-        player.network.policy.bias[two[1]] += 20
-    mask = np.zeros_like(mask)
-    mask[two] = 1
-    assert {player.act(observation, mask, rng) for _ in range(20)} == {two[1]}
+def test_the_file_plays_as_the_network_does(script: ModuleType, tmp_path: Path) -> None:
+    options = script.Options(out=tmp_path / "player.safetensors", rating_games=0)
+    torch = script.torch
+    torch.manual_seed(0)
+    network, rng, batch = script.Network(3, 16), np.random.default_rng(0), Batch(16, Rules(num_players=3), seed=1)
+    with torch.no_grad():
+        network.policy[0].weight *= 100
+    script.save_and_rate(network, options, batch.rules, 0)
+    player = load(f"ppo:{options.out}")
+    for _ in range(150):
+        with torch.no_grad():
+            expected = network(torch.tensor(batch.observation), torch.tensor(batch.mask))[0].numpy()
+        found = player.log_chances(batch.observation, batch.mask)  # type: ignore[attr-defined]
+        assert found[batch.mask] == pytest.approx(expected[batch.mask], abs=1e-3) and (expected[~batch.mask] < -20).all()
+        batch.step(batch.sample(rng))
 
 
-def test_advantages_follow_their_definition(script: ModuleType) -> None:
-    rng, args, torch = np.random.default_rng(0), script.Arguments(gamma=0.9, gae_lambda=0.8), script.torch
-    reward, value, done = rng.normal(size=(6, 2)), rng.normal(size=(7, 2)), rng.random((6, 2)) < 0.3
-    found = script.estimate_advantages(args, *map(torch.from_numpy, (reward, value[:-1], value[-1], done)))
-    for game in range(2):
-        for t in range(6):
-            expected, weight = 0.0, 1.0
-            for k in range(t, 6):
-                going = not done[k, game]
-                expected += weight * (reward[k, game] + 0.9 * value[k + 1, game] * going - value[k, game])
-                weight *= 0.9 * 0.8 * going
-            assert float(found[t, game]) == pytest.approx(expected)
+def test_the_loss_is_that_of_the_paper(script: ModuleType) -> None:
+    learner = script.Learner(script.Options(games=64, width=16, entropy=0.25), Rules(num_players=2))
+    torch, rng, batch, rows = script.torch, np.random.default_rng(0), learner.batch, np.arange(64)
+    seen, mask, move = (torch.tensor(array) for array in (batch.observation, batch.mask, batch.mask.argmax(1)))
+    old, advantage, target = (torch.tensor(rng.normal(size=64) / 3, dtype=torch.float32) for _ in range(3))
+    with torch.no_grad():
+        log_probs, value = (tensor.double().numpy() for tensor in learner.network(seen, mask))
+        found = float(learner.loss(seen, mask, move, old - np.log(4), advantage, target))  # four recruits to choose from
+    ratio, gain = np.exp(log_probs[rows, move] - old.numpy() + np.log(4)), advantage.numpy()
+    assert (ratio < 0.8).any() and (ratio > 1.2).any()
+    surrogate = np.minimum(ratio * gain, np.clip(ratio, 0.8, 1.2) * gain)
+    legal = np.where(mask, log_probs, 0)
+    entropy = -(np.exp(legal) * legal).sum(1)
+    assert found == pytest.approx(float(((value - target.numpy()) ** 2 / 2 - surrogate - 0.25 * entropy).mean()), abs=1e-5)
 
 
-def test_the_command_trains_reports_and_rates(tmp_path: Path) -> None:
+def test_the_command_trains_rates_and_keeps_the_curve(tmp_path: Path) -> None:
     options = [text for name, value in SMALL.items() for text in (f"--{name.replace('_', '-')}", value)]
-    status, printed, told = run(SCRIPT, "--out", tmp_path / "player.npz", "--rating-games", 2, "--players", 3, *options)
+    status, printed, told = run(SCRIPT, "--out", tmp_path / "player.safetensors", "--players", 3, *options)
     assert status == 0, told
-    lines = printed.splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["1,024", "2,048", "3,072"]
-    assert lines[3].startswith("against 2 random: ") and lines[4].startswith("against 2 weights: ")
-    assert "of 2 games won" in lines[4]
-    assert arrays(tmp_path / "player.npz")["players"] == 3
+    assert [line.split()[0] for line in printed.splitlines()] == ["1,024", "2,048"]
+    with (tmp_path / "player.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["decisions"]) for row in rows] == [1024, 2048] and all(0 <= float(row["won"]) <= 1 for row in rows)
+    assert 0 < float(rows[0]["processor_seconds"]) < float(rows[1]["processor_seconds"])
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("players", 7, "players must"),
-        ("gamma", float("nan"), "gamma must"),
-        ("width", 1, "width must be from 2"),
-        ("reward", "fame", "reward must"),
-        ("baselines", ["nobody"], "no agent is called 'nobody'"),
+        ("players", 7, "error: players: expected int <= 6"),
+        ("steps", 1, "error: steps: expected int >= 8"),
+        ("gamma", "nan", "error: gamma: expected float"),
+        ("reward", "fame", "error: reward must"),
+        ("rules", '{"tradin": true}', "error: rules.tradin"),
+        ("out", "file/player.safetensors", "error: "),
     ],
 )
-def test_a_wrong_argument_is_named(script: ModuleType, tmp_path: Path, name: str, value: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        script.train(script.Arguments(**{"out": tmp_path / "player.npz", **SMALL, name: value}))
-
-
-def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for arguments, message in (
-        (["--envs", "0"], "error: envs must"),
-        (["--out", tmp_path / "file" / "player.npz", "--envs", "2"], "error: "),
-    ):
-        status, _, told = run(SCRIPT, *arguments)
-        assert status == 2 and told.startswith(message) and told.count("\n") == 1
-
-
-def test_only_players_of_this_version_are_read(script: ModuleType, tmp_path: Path) -> None:
-    whole, path = tmp_path / "whole.npz", tmp_path / "player.npz"
-    script.Network(2, 16).write(whole)
-    good = arrays(whole)
-    bad = [
-        {"layout": good["layout"] + 1},
-        {"width": np.array(32)},
-        {"players": np.array("two")},
-        {"policy.bias": np.zeros(3, np.float32)},
-        {"policy.bias": np.array([{}], object)},
-    ]
-    for changed in bad:
-        np.savez(path, **(good | changed))
-        with pytest.raises(ValueError, match=r"player\.npz cannot be read as a player"):
-            script.Player(path)
-    for content in (b"", b"no player", whole.read_bytes()[:-100]):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"player\.npz cannot be read as a player"):
-            script.Player(path)
-    with pytest.raises(ValueError, match="cannot be read as a player"):
-        script.Player(tmp_path / "missing.npz")
+def test_the_command_refuses_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    given = {**SMALL, "out": "player.safetensors", name: value}
+    status, _, told = run(SCRIPT, *(text for key, one in given.items() for text in (f"--{key.replace('_', '-')}", one)))
+    assert status == 2 and told.startswith(message) and told.count("\n") == 1, told
+    assert not Path("player.safetensors").exists()

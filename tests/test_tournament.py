@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from euphoria_agents import Agent, load
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
+from euphoria_agents.matches.ray_cluster import on_ray
 from euphoria_agents.matches.tournament import (
     Journal,
     WorkUnit,
@@ -171,6 +173,22 @@ def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> Non
     again = play_units(chunks, journal, partial(in_processes, processes=1))
     assert [*again] == chunks and again[chunks[2]].played == results[2].played
     assert play_units(chunks, journal, lambda work, missing: pytest.fail() if missing else iter(())) == again
+
+
+def test_without_ray_its_installation_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"Ray is not installed here: pip install 'euphoria-env\[play,rllib\]'"):
+        list(on_ray(str, [1]))
+
+
+def test_the_journal_counts_the_seconds_of_every_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks, result, clock = [chunk(k) for k in range(4)], play_unit(chunk(0)), iter([5.0, 7.0, 7.5, 1000.0, 1003.0])
+    monkeypatch.setattr(tournament.time, "perf_counter", lambda: next(clock))
+    for finished in (chunks[:2], chunks[2:3]):  # of the first start, in two processes; of the second one
+        journal = Journal(tmp_path / "chunks.jsonl")
+        for one in finished:
+            journal.add(one, result)
+    assert journal.seconds(chunks) == 2 + 0.5 + 3 and journal.seconds(chunks[1:]) == 0.5 + 3
 
 
 def test_records_make_a_chunk_finished_only_if_they_are_all_there(tmp_path: Path) -> None:

@@ -99,6 +99,29 @@ def test_nothing_is_lost_between_two_updates(players: int) -> None:
     assert closed == Counter(told(whole))
 
 
+def test_attached_arrays_move_with_the_decisions() -> None:
+    batch, rng, moved = Batch(GAMES, Rules(num_players=3, max_turns=14), seed=3), np.random.default_rng(0), 0
+    mine = Trajectories(batch, 40)
+    turns, seats = mine.attach(np.zeros(40, np.int16)), np.zeros((43, 2), np.int8)
+    assert mine.attach(seats) is mine.attach(seats) is seats
+    for _ in range(STEPS):
+        if mine.size + GAMES > mine.capacity:
+            moved += mine.carry_over().tolist() != list(range(mine.size))
+            mine.grow(mine.capacity + 1)
+            turns, seats = mine.attached
+        new = mine.add(np.arange(GAMES))
+        turns[new], seats[new] = batch.states["turn"], np.stack([np.arange(GAMES), batch.player], 1)
+        batch.step(batch.sample(rng))
+        mine.credit()
+        n = mine.size
+        assert np.array_equal(turns[:n], mine.turn[:n]) and np.array_equal(seats[:n].T, [mine.game[:n], mine.seat[:n]])
+    assert moved > 5 and len(turns) == len(seats) == mine.capacity
+    for wrong, error in (([0] * 99, TypeError), (np.zeros(mine.capacity - 1), ValueError), (np.zeros(()), ValueError)):
+        with pytest.raises(error, match="an attached array must"):
+            mine.attach(wrong)  # type: ignore[arg-type]
+    assert len(mine.attached) == 2
+
+
 @pytest.mark.parametrize(("players", "reward"), KINDS)
 @pytest.mark.parametrize("by_turns", [False, True])
 def test_advantages_are_the_sums_of_the_paper(players: int, reward: str, by_turns: bool) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -14,7 +16,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from euphoria_agents import Agent, load
-from euphoria_env import Rules, actions, env, raw_env
+from euphoria_env import Batch, Rules, actions, env, raw_env
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.random_moves import sample
@@ -271,18 +273,36 @@ def test_wrong_arguments(makers: str, arguments: dict[str, Any], message: str) -
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("called", "make"),
     [
-        env,
-        raw_env,
-        partial(gymnasium.make, GYMNASIUM_ID),
-        partial(gymnasium.make_vec, GYMNASIUM_ID, num_envs=2),
-        lambda **words: vec_env(2, **words),
+        ("env", env),
+        ("raw_env", raw_env),
+        ("Rules", Rules),
+        ("EuphoriaEnv", partial(gymnasium.make, GYMNASIUM_ID)),
+        ("EuphoriaVectorEnv", partial(gymnasium.make_vec, GYMNASIUM_ID, num_envs=2)),
+        ("EuphoriaVecEnv", lambda **words: vec_env(2, **words)),
     ],
 )
-def test_an_unknown_keyword(make: Any) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
-        make(frameskip=4)
+def test_an_unknown_keyword(called: str, make: Any) -> None:
+    for name, hint in (("num_player", r"did you mean 'num_players'\?"), ("frameskip", "allowed are .*num_players, ")):
+        with pytest.raises(TypeError, match=rf"^{called}\(\) got an unexpected keyword '{name}'; {hint}"):
+            make(**{name: 4})
+    with pytest.raises(TypeError, match=r"^Batch\(\) got an unexpected keyword 'thread'; did you mean 'threads'\?$"):
+        Batch(2, thread=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_every_info_is_documented(mode: AutoresetMode) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "environment.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("**Infos.**")[2].partition("**The end.**")[0], re.MULTILINE)
+    env = EuphoriaVectorEnv(4, opponents="random", num_players=2, max_turns=1, illegal="end", autoreset_mode=mode)
+    found, infos = set[str](), env.reset(seed=1)[1]
+    while "ranking" not in found:
+        infos = env.step(sample(infos["action_mask"], np.random.default_rng(0)))[-1]
+        found |= infos.keys() | infos.get("final_info", {}).keys()
+    keys = {key for key in found if not key.startswith("_")}
+    assert found == keys | {f"_{key}" for key in keys}
+    assert keys <= set(re.findall(r"`(\w+)`", " ".join(rows)))
 
 
 def test_wrong_use() -> None:

@@ -20,6 +20,8 @@ from euphoria_env.envs.arguments import ILLEGAL_REWARD, game_from, known_number,
 from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, RewardFunction, observation_box
 from euphoria_env.game import IllegalMove
 from euphoria_env.json_reader import read_seed
+from euphoria_env.keywords import names_keywords
+from euphoria_env.rules import OPTIONS
 
 # Actions of these types need only a check of their value, not the slow check of the action space.
 _INTEGER_TYPES = (int, np.int64, np.int32)
@@ -33,6 +35,7 @@ _HIDDEN = {
 }
 
 
+@names_keywords(*OPTIONS)
 class raw_env(OneGame, AECEnv):
     """Euphoria for 2 to 6 agents `player_0` ..., without PettingZoo's wrappers.
 

@@ -21,9 +21,12 @@ from euphoria_env.engine.state import TRUNCATED
 from euphoria_env.envs.arguments import choice, reset_options
 from euphoria_env.envs.environment import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.keywords import keywords_of, names_keywords
 from euphoria_env.rewards import read_reward
+from euphoria_env.rules import OPTIONS
 
 
+@names_keywords(*(name for name in keywords_of(EuphoriaVectorEnv) if name != "autoreset_mode"), *OPTIONS)
 class EuphoriaVecEnv(VecEnv):
     """`EuphoriaVectorEnv` for Stable-Baselines3: the same games, and the same arguments except `autoreset_mode`.
 

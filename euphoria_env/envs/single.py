@@ -28,8 +28,11 @@ from euphoria_env.envs.arguments import (
 from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, RewardFunction
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.game import Game, IllegalMove
+from euphoria_env.keywords import names_keywords
+from euphoria_env.rules import OPTIONS
 
 
+@names_keywords(*OPTIONS)
 class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     """Euphoria for one learner. A step plays one decision of the learner and all that happens until the learner's next one.
 

@@ -16,8 +16,11 @@ from euphoria_env.batch_rules import RulesSource
 from euphoria_env.envs.arguments import chosen_games, positions_from, reset_options, starts_from
 from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, Environment
 from euphoria_env.envs.single_agent_games import SingleAgentGames
+from euphoria_env.keywords import names_keywords
+from euphoria_env.rules import OPTIONS
 
 
+@names_keywords(*OPTIONS)
 class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
     """Many games of `EuphoriaEnv`, without a Python object for each.
 

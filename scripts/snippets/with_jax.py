@@ -37,6 +37,8 @@ state, key = optimizer.init(network), jax.random.key(1)
 decisions = Trajectories(batch, GAMES * (STEPS + 2))  # those of an update, and the last ones of two seats
 kept_seen = np.zeros((decisions.capacity, observations.OBS_SIZE), np.int8)
 kept_masks, moves = np.zeros((decisions.capacity, actions.NUM_ACTIONS), bool), np.zeros(decisions.capacity, np.int64)
+for array in (kept_seen, kept_masks, moves):
+    decisions.attach(array)
 for _ in range(UPDATES):
     for _ in range(STEPS):
         new = decisions.add(np.arange(GAMES))
@@ -50,9 +52,7 @@ for _ in range(UPDATES):
     returns = estimate_advantages(np.zeros(n, np.float32), decisions.reward[:n], following, 0.97, 1.0)
     gains[:n] = np.where(following != OPEN, (returns - returns.mean()) / returns.std(), 0)
     network, state = jax.block_until_ready(learn(network, state, kept_seen, kept_masks, moves, gains))  # before they change
-    rest = decisions.carry_over()
-    for array in (kept_seen, kept_masks, moves):
-        array[: len(rest)] = array[rest]
+    decisions.carry_over()
 
 
 class Learned(Agent):

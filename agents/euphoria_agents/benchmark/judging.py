@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -151,11 +150,11 @@ def judge(
         return result
     if repeatable:
         check_repeatable(task, spec)
-    began, matches = time.perf_counter(), matches_of(task, spec)
+    journal, matches = Journal(folder / UNFINISHED), matches_of(task, spec)
     units = [unit for match in matches for unit in match.units]
-    played = play_units(units, Journal(folder / UNFINISHED), run, progress, task.seconds)
+    played = play_units(units, journal, run, progress, task.seconds)
     found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
-    effort = {"seconds": round(time.perf_counter() - began, 3), "processes": processes, **_effort(matches, played)}
+    effort = {"seconds": round(journal.seconds(units), 3), "processes": processes, **_effort(matches, played)}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
     for file, text in texts.items():  # the result comes last: with it, the folder is complete

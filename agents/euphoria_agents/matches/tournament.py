@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -234,11 +235,17 @@ class Journal:
 
     def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
         self.file, self.records = file, records
+        self._latest = time.perf_counter()
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         """Returns the results of those units that are finished."""
         found = {_key(entry.chunk): entry.result for entry in self._entries()}
         return {unit: found[unit.key] for unit in units if unit.key in found and self._has_records(unit)}
+
+    def seconds(self, units: Iterable[WorkUnit]) -> float:
+        """Returns how long these units took by the clock, over all starts: the processes play at the same time."""
+        keys = {unit.key for unit in units}
+        return sum(entry.seconds for entry in self._entries() if _key(entry.chunk) in keys)
 
     def _has_records(self, unit: WorkUnit) -> bool:
         return self.records is None or all((self.records / name).exists() for name in unit.record_names())
@@ -256,14 +263,18 @@ class Journal:
             for name, text in zip(unit.record_names(), result.records, strict=True):
                 write_whole(self.records / name, text)
         if self.file is not None:
-            append_line(self.file, json.dumps({"chunk": asdict(unit), "result": asdict(replace(result, records=[]))}))
+            now = time.perf_counter()
+            passed, self._latest = round(now - self._latest, 3), now
+            line = {"chunk": asdict(unit), "result": asdict(replace(result, records=[])), "seconds": passed}
+            append_line(self.file, json.dumps(line))
 
 
 class _Entry(msgspec.Struct):
-    """A line of a journal."""
+    """A line of a journal; the seconds are those since the line before it, or since the start."""
 
     chunk: dict[str, Any]
     result: MatchResult
+    seconds: float = 0.0
 
 
 def _key(unit: Mapping[str, Any]) -> str:

@@ -1,0 +1,41 @@
+"""Draws moves with the probabilities that a network gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from euphoria_env.actions import NAMES, NUM_ACTIONS
+
+
+def sample_action(logits: Any, mask: Any, rng: np.random.Generator) -> Any:
+    """Draws a legal move, or one for each of many games, with the probabilities softmax(logits) of the legal moves.
+
+    Args:
+        logits: logits or log-probabilities, (NUM_ACTIONS,) or (N, NUM_ACTIONS): an array, or a tensor without a gradient. Of
+            probabilities take the logarithm. Those of illegal moves do not count, and -inf stands for the probability 0.
+        mask: the legal moves, bool or int8, of the same shape.
+        rng: one number is drawn from it for each move.
+
+    Returns:
+        An int; for many games an int64 array (N,). Equal logits, masks and generators give equal moves.
+
+    Raises:
+        ValueError: a logit, also that of an illegal move, is NaN or positive infinity, no legal move has a probability, or the
+            shapes are wrong; the message names the row and the move. Nothing is drawn.
+    """
+    found, legal = np.asarray(logits, np.float64), np.asarray(mask, np.bool_)
+    if found.ndim not in (1, 2) or found.shape[-1] != NUM_ACTIONS or legal.shape != found.shape:
+        shapes = f"not {found.shape} and {legal.shape}"
+        raise ValueError(f"logits and mask must both be of shape ({NUM_ACTIONS},) or (N, {NUM_ACTIONS}), {shapes}")
+    if len(wrong := np.argwhere(~(found < np.inf))):
+        *row, action = wrong[0].tolist()
+        raise ValueError(f"logits{row + [action]} is {found[tuple(wrong[0])]} ({NAMES[action]}), one of {len(wrong)}")
+    found = np.where(legal, found, -np.inf)
+    best = found.max(-1, keepdims=True)
+    if len(dead := np.flatnonzero(best == -np.inf)):
+        raise ValueError(f"row {dead[0]} has no legal move with a probability: has the game ended?")
+    sums = np.exp(found - best).cumsum(-1)
+    moves = (sums <= rng.random(best.shape) * sums[..., -1:]).sum(-1)
+    return moves if moves.ndim else int(moves)
