@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,11 +34,25 @@ class TooSlow(AgentFailed):
     """An agent exceeded its time limit."""
 
 
+class Story(NamedTuple):
+    """What the player of a determinized game has seen since their last decision.
+
+    Attributes:
+        game: a name of the game and the seat, the same for all its decisions.
+        lines: what happened, in words (`words.log`).
+    """
+
+    game: str
+    lines: list[str]
+
+
 class Player(Protocol):
     """The least that an agent must have: `act`.
 
     It may also have:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
+        needs_story: if true, this game has a `story`, if whoever deals it knows what has happened.
+        act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
         answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
         name: the name that error messages use instead of the name of the class.
@@ -99,7 +113,9 @@ def query(
         IllegalAnswer: an answer is not a legal move. An error raised by the agent itself gets a note that names the agent.
     """
     legal = masks.copy()
-    if getattr(agent, "needs_game", False):
+    if hasattr(agent, "act_games"):
+        answers, seconds = _timed(agent, agent.act_games, [deal(k) for k in range(len(legal))], rng)
+    elif getattr(agent, "needs_game", False):
         answers, seconds = [], 0.0
         for k, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
             answer, took = _timed(agent, agent.act, observation, mask, rng, deal(k))

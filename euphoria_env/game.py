@@ -64,6 +64,8 @@ class Game:
         self._log.finish(tape)
         self._marks = [len(self._log)]
 
+    story: Any = None  # what the player of a game that was dealt to an agent has seen (`agent_protocol.Story`); None elsewhere
+
     def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
         self._rows = rows
         self._log = GameLog()

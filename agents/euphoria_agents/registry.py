@@ -44,6 +44,7 @@ BUILTIN = {
     "greedy": Builtin("greedy[:SAMPLES]", "euphoria_agents.players.greedy:make_greedy"),
     "mcts": Builtin("mcts:BUDGET[:EVALUATOR[:PATH]]", "euphoria_agents.players.mcts:make_mcts"),
     "boardspace": Builtin("boardspace[:BUDGET]", "euphoria_agents.players.boardspace:make_boardspace"),
+    "llm": Builtin("llm:MODEL[@URL][?OPTIONS]", "euphoria_agents.players.llm.agent:make_llm"),
     "ppo": Builtin("ppo[:PATH]", "euphoria_agents.players.ppo:make_ppo"),
 }
 
@@ -195,9 +196,9 @@ def _find_builtin(spec: str, name: str, argument: str) -> _Found:
 
 
 def _path_in(spec: str) -> str:
-    """Returns the path in the spec of a built-in agent; empty if there is none, or the hash of a shipped file."""
+    """Returns the path or language model in the spec of a built-in agent; empty if there is none, or a hash of a shipped file."""
     fields = re.findall("[A-Z]+", BUILTIN[spec.partition(":")[0]].form)
-    before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # the number of colons before it
+    before = next((k for k, field in enumerate(fields, 1) if field in ("PATH", "MODEL")), len(spec))  # the colons before it
     path = "".join(spec.split(":", before)[before:])
     return "" if path.startswith("@") else path
 

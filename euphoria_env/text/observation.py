@@ -22,14 +22,16 @@ _LEGAL: dict[str, Callable[[Game, int], Sequence[Move | str]]] = {
 _MOVE_PARTS = ("cost", "gain", "risk")
 
 
-def observation_text(game: Game, seat: int, options: TextOptions | None = None, since: int | None = None, error: str = "") -> str:
+def observation_text(
+    game: Game, seat: int, options: TextOptions | None = None, since: int | Sequence[str] | None = None, error: str = ""
+) -> str:
     """Returns what the player of a seat may know (R19), and what they are asked, as text.
 
     Args:
         game: the game, with its history.
         seat: the player who reads it.
         options: their `moves` and `format`; None: the usual ones. Legal moves are listed if the seat decides.
-        since: the number of the first decision of which the text tells what happened; None: it tells of none.
+        since: what happened: the number of the first decision of which the text tells, or the lines themselves; None: nothing.
         error: what was wrong with the last answer, said first.
 
     Raises:
@@ -37,7 +39,7 @@ def observation_text(game: Game, seat: int, options: TextOptions | None = None, 
     """
     options = options or TextOptions()
     facts: Facts = {"error": error} | facts_of(game.observation(seat), seat)
-    facts["since_your_last_decision"] = [] if since is None else log(game, seat, since=since)
+    facts["since_your_last_decision"] = log(game, seat, since=since) if isinstance(since, int) else list(since or ())
     facts["question"] = question(game, seat)
     if game.player == seat and game.ranking is None:
         facts["how_to_answer"] = _HOW

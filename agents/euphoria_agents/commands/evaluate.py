@@ -17,7 +17,7 @@ from euphoria_agents.commands.match_output import (
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
-from euphoria_agents.matches.tournament import comparison, seeds_of_a_unit
+from euphoria_agents.matches.tournament import comparison, player, seeds_of_a_unit
 
 
 def match_report(title: str) -> ResultTable:
@@ -36,6 +36,7 @@ def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
 def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
     console = Console(emoji=False, markup=False)
+    models = configure_models(options)
     size = seeds_of_a_unit([options.agent, *options.against])
     matches = {
         (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
@@ -55,3 +56,29 @@ def run(options: EvaluateOptions) -> None:
         write_results(options.out, results, list(reports.values()))
     for report in reports.values():
         report.show(console)
+    for spec in models:
+        console.print(f"{spec}: {told_counts(player(spec))}", soft_wrap=True)
+
+
+def configure_models(options: EvaluateOptions) -> list[str]:
+    """Sets how language models are asked, and that they play in this process; returns their specs.
+
+    Raises:
+        ValueError: an option is out of range.
+    """
+    models = [spec for spec in dict.fromkeys([options.agent, *options.against]) if spec.startswith("llm:")]
+    least = {"concurrency": 1, "max_tokens": 1, "max_cost": 0}
+    for name, bound in least.items():
+        if (number := getattr(options, name)) is not None and not number >= bound:
+            raise ValueError(f"{name.replace('_', '-')} must be at least {bound}, not {number}")
+    if models:
+        from euphoria_agents.players.llm.agent import SPENT, Settings
+
+        options.processes = 1  # so that one agent counts everything
+        SPENT.settings = Settings(options.concurrency, options.transcripts, options.max_tokens, options.max_cost)
+    return models
+
+
+def told_counts(agent: Any) -> str:
+    """Returns what an agent counted (`LanguageModel.counts`), in a line."""
+    return ", ".join(f"{name.replace('_', ' ')} {number:,.4g}" for name, number in agent.counts().items())

@@ -65,6 +65,8 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
         AgentFailed: an agent failed, or took too long.
     """
     for spec, rules in agents.items():
+        if getattr(player(spec), "costs_money", False):
+            continue
         game, rng = Game(rules, seed=0), np.random.default_rng(0)
         observation, mask, guess = game.observation(game.player), game.mask(), [game.determinize(game.player, 0)]
         query(player(spec), observation[None], mask[None], rng, guess.__getitem__)

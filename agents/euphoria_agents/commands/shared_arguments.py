@@ -44,6 +44,15 @@ class EvaluateOptions(MatchOptions):
 
     agent: str = option("weights", "the agent, as for euphoria_agents.load")
     against: list[str] = option(["random"], "opponents, one match with each")
+    concurrency: int = option(8, "language models: the most requests at once")
+    transcripts: Path | None = option(
+        None,
+        "language models: folder that keeps what they were asked and answered; "
+        "the same command continues from it, and asks nothing twice",
+        metavar="FOLDER",
+    )
+    max_tokens: int | None = option(None, "language models: end when so many tokens are used")
+    max_cost: float | None = option(None, "language models: end when so many dollars are spent, by the prices in the spec")
 
 
 @dataclasses.dataclass

@@ -13,8 +13,9 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_env import Game, Rules
-from euphoria_env.agent_protocol import AgentGames
+from euphoria_env.agent_protocol import AgentGames, Story
 from euphoria_env.derived_seeds import derived_generator, derived_seed
+from euphoria_env.words import log
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
 Z_95 = 1.959964  # two-sided 95 %
@@ -246,9 +247,13 @@ class AgentGenerator:
     def __init__(self, rng: np.random.Generator) -> None:
         self.own, self._deals = derived_generator(rng), derived_generator(rng)
 
-    def deal(self, game: Game, seat: int) -> Game:
-        """Returns the game as the agent on a seat gets it, determinized for that seat."""
-        return game.determinize(seat, derived_seed(self._deals))
+    def deal(self, game: Game, seat: int, agent: Any = None, name: str = "") -> Game:
+        """Returns the game as the agent on a seat gets it, determinized for that seat; with its story, if the agent needs it."""
+        dealt = game.determinize(seat, derived_seed(self._deals))
+        if getattr(agent, "needs_story", False):
+            last = max((k for k, decided in enumerate(game.decided()) if decided.player == seat), default=0)
+            dealt.story = Story(f"{name}-{seat}", log(game, seat, since=last))
+        return dealt
 
 
 class _Table:
@@ -309,7 +314,8 @@ class _Tables(AgentGames):
     def determinized(self, game: int) -> Game:
         """Returns a game, determinized for the player who must decide."""
         table = self._tables[game]
-        return self._generators[id(self._agents[table.place])].deal(table.game, table.game.player)
+        agent = self._agents[table.place]
+        return self._generators[id(agent)].deal(table.game, table.game.player, agent, f"{table.seed}-{table.rotation}")
 
     def store(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
         """Plays the moves, and divides the seconds evenly among their places."""

@@ -165,7 +165,10 @@ def check_counts(**counts: int) -> None:
 
 def seeds_of_a_unit(specs: Sequence[str]) -> int:
     """Returns the number of seeds in a unit of work of these agents."""
-    return SEEDS_OF_SEARCHERS if any(getattr(player(spec), "needs_game", False) for spec in specs) else SEEDS
+    agents = [player(spec) for spec in specs]
+    if any(hasattr(agent, "act_games") for agent in agents):
+        return SEEDS  # asked for many games at once
+    return SEEDS_OF_SEARCHERS if any(getattr(agent, "needs_game", False) for agent in agents) else SEEDS
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[WorkUnit]:

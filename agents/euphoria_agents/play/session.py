@@ -285,8 +285,11 @@ class Session:
 
         def think() -> int:
             chance = AgentGenerator(np.random.default_rng(seed))
-            given = game.observation(seat), game.mask(), chance.own, lambda: chance.deal(game, seat)
-            return self._ask(seat, spec, lambda agent: agent_protocol.query_one(agent, *given))
+            given = game.observation(seat), game.mask(), chance.own
+            name = f"{_hash(self._start):x}"
+            return self._ask(
+                seat, spec, lambda agent: agent_protocol.query_one(agent, *given, lambda: chance.deal(game, seat, agent, name))
+            )
 
         return think
 

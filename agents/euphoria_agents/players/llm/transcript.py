@@ -1,0 +1,93 @@
+"""Transcripts: what a model was asked and what it answered, a JSONL file for each game, from which a run resumes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from pathlib import Path
+
+import msgspec
+
+from euphoria_agents.players.llm.client import Reply
+
+VERSION = 1
+
+
+class Line(msgspec.Struct, forbid_unknown_fields=True):
+    """One answer.
+
+    Attributes:
+        version: of this format.
+        key: the hash of all that the model was sent, by which the answer is found again.
+        prompt: the last message that it was sent.
+        answer, thinking: what it said.
+        tries: the number of this answer at its decision, from 1 on.
+        fault: "" if it was a legal move, else "illegal" or "unreadable".
+        tokens_in, tokens_out: tokens of prompt and answer.
+        seconds: how long it took.
+    """
+
+    version: int
+    key: str
+    prompt: str
+    answer: str
+    thinking: str
+    tries: int
+    fault: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+class Transcripts:
+    """The transcripts of a folder; any thread may use it.
+
+    Args:
+        folder: where the files are; None: answers are not kept.
+
+    Raises:
+        ValueError: a file in the folder is no transcript, or one of another version; the message names it.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder, self._lock = folder, threading.Lock()
+        self._known: dict[str, list[Line]] = {}
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in sorted(folder.glob("*.jsonl")):
+                self._read(path)
+
+    def _read(self, path: Path) -> None:
+        *whole, cut = path.read_bytes().split(b"\n")
+        if cut:  # by an interrupt: it is not used, and nothing may follow it
+            os.truncate(path, path.stat().st_size - len(cut))
+        for number, text in enumerate(whole, 1):
+            try:
+                line = msgspec.json.decode(text, type=Line)
+                if line.version != VERSION:
+                    raise ValueError(f"version {line.version}, not {VERSION}")
+            except ValueError as error:
+                raise ValueError(f"{path}, line {number}: no transcript of this version ({error}); use another folder") from None
+            self._known.setdefault(f"{path.stem} {line.key}", []).append(line)
+
+    def known(self, game: str, messages: list[dict[str, str]]) -> Reply | None:
+        """Returns the answer that these messages had in this game before; each answer is returned once."""
+        with self._lock:
+            lines = self._known.get(f"{game} {_hash(messages)}")
+            line = lines.pop(0) if lines else None
+        return None if line is None else Reply(line.answer, line.thinking, line.tokens_in, line.tokens_out)
+
+    def add(self, game: str, messages: list[dict[str, str]], reply: Reply, tries: int, fault: str, seconds: float) -> None:
+        """Appends an answer to the transcript of a game."""
+        if self._folder is None:
+            return
+        said = reply.text, reply.thinking, tries, fault, reply.tokens_in, reply.tokens_out, round(seconds, 3)
+        line = Line(VERSION, _hash(messages), messages[-1]["content"], *said)
+        with self._lock, (self._folder / f"{game}.jsonl").open("ab") as file:
+            file.write(msgspec.json.encode(line) + b"\n")
+
+
+def _hash(messages: list[dict[str, str]]) -> str:
+    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:24]

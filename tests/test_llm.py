@@ -1,0 +1,222 @@
+"""Language models as agents, asked through a server on loopback that speaks the protocol with all its faults."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents import load
+from euphoria_agents.matches.match import play_match
+from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
+from euphoria_agents.players.llm.client import ModelFailed
+from euphoria_agents.registry import load_untrusted
+from euphoria_env import Rules
+from tests.tools.model_server import Answer, model_server
+
+RULES = Rules(num_players=2, max_turns=6)
+KEY = "sk-SECRET"
+
+
+@pytest.fixture(autouse=True)
+def settings() -> Iterator[None]:
+    yield
+    SPENT.settings, SPENT.tokens, SPENT.dollars = Settings(), 0, 0.0
+
+
+def legal(prompt: str) -> str:
+    """Returns the first legal move of a prompt."""
+    return re.findall("`([^`]+)`", prompt.partition("## Legal moves")[2])[0]
+
+
+def good(prompt: str, number: int = 0) -> str:
+    return f"<move>{legal(prompt)}</move>"
+
+
+def played(answer: Callable[[str, int], Answer], options: str = "", games: int = 1) -> tuple[LanguageModel, list[Any]]:
+    """Plays games of a model against `random`; returns the agent and the requests that the server got."""
+    with model_server(answer) as server:
+        agent = load(f"llm:m@{server.url}?moves=list&retries=1{options}")
+        assert isinstance(agent, LanguageModel)
+        play_match([agent, load("random")], games, RULES)
+        return agent, server.requests
+
+
+# Texts with and without a legal move, and what the first answer counts as.
+TEXTS: dict[str, tuple[Callable[[str], str], str]] = {
+    "a tag": (good, "legal_first"),
+    "other case and spaces": (lambda prompt: f"<MOVE>\n {legal(prompt).upper()} \n</MOVE>", "legal_first"),
+    "JSON": (lambda prompt: json.dumps({"why": "so", "move": legal(prompt)}), "legal_first"),
+    "the last line": (lambda prompt: f"I think long.\n{legal(prompt)}", "legal_first"),
+    "the last of two tags": (lambda prompt: f"<move>pass</move> no, {good(prompt)}", "legal_first"),
+    "thinking before it": (lambda prompt: f"<think><move>pass</move></think>{good(prompt)}", "legal_first"),
+    "HTML around it": (lambda prompt: f"<html><body>{good(prompt)}</body></html>", "legal_first"),
+    "nothing": (lambda prompt: "", "unreadable"),
+    "garbage": (lambda prompt: "\x00\x07}{][ %%% \ufffd", "unreadable"),
+    "a refusal": (lambda prompt: "I'm sorry, but I cannot help with that.", "unreadable"),
+    "another language": (lambda prompt: "\u6211\u8981\u653e\u7f6e\u5de5\u4eba\u3002", "unreadable"),
+    "a million characters": (lambda prompt: "x" * 1_000_000, "unreadable"),
+    "thinking that is cut off": (lambda prompt: f"<think>{good(prompt)}", "unreadable"),
+    "a move that looks legal": (lambda prompt: "<move>place 9 generator</move>", "illegal"),
+    "a tag with two moves": (lambda prompt: f"<move>{legal(prompt)} {legal(prompt)}</move>", "illegal"),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_answers_are_read_and_counted(kind: str) -> None:
+    text, counted = TEXTS[kind]
+    agent, requests = played(lambda prompt, number: text(prompt) if number == 1 else good(prompt))
+    counts = agent.counts()
+    assert counts[counted] >= 1 and counts["random"] == 0 and counts["answers"] == len(requests)
+    assert counts["legal_first"] == counts["decisions"] - (counted != "legal_first")
+    assert (counts["tokens_in"], counts["tokens_out"]) == (100 * len(requests), 10 * len(requests))
+
+
+# What the first request gets; the client asks again, and the game goes on.
+ONCE: dict[str, Answer] = {
+    "too many requests": (429, '{"error": {"message": "slow down"}}'),
+    "an error of the server": (500, "<html>oops</html>"),
+    "overloaded": (503, ""),
+    "a lost connection": None,
+}
+
+
+@pytest.mark.parametrize("fault", ONCE)
+def test_faults_that_pass_are_survived(fault: str) -> None:
+    agent, requests = played(lambda prompt, number: ONCE[fault] if number == 1 else good(prompt))
+    assert agent.counts()["legal_first"] == agent.counts()["decisions"] == len(requests) - 1
+
+
+# What every request gets, and the remedy that the error names.
+ALWAYS: dict[str, tuple[Answer, str]] = {
+    "a wrong key": ((401, json.dumps({"error": {"message": f"wrong key {KEY}"}})), "set OPENAI_API_KEY"),
+    "no such model": ((404, '{"error": {"message": "no model m"}}'), "it has no such model or path: no model m"),
+    "a long prompt": ((400, '{"error": {"message": "maximum context length is 2048"}}'), "use ?moves=list or rules=none"),
+    "no credit": ((429, '{"error": {"message": "no credit"}}'), "too many requests, or no credit is left: no credit"),
+    "no JSON": (b"hello", "not of the chat protocol"),
+    "other JSON": (b'{"choices": []}', "not of the chat protocol"),
+    "a cut off body": (b'{"choices": [{"mess', "not of the chat protocol"),
+    "a lost connection": (None, "is the server running"),
+}
+
+
+@pytest.mark.parametrize("fault", ALWAYS)
+def test_faults_that_stay_are_named_in_a_line_without_the_key(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    answer, remedy = ALWAYS[fault]
+    with pytest.raises(ModelFailed) as error:
+        played(lambda prompt, number: answer)
+    assert remedy in str(error.value) and KEY not in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_server_that_is_away_or_slow() -> None:
+    with pytest.raises(ModelFailed, match="is the server running"):
+        play_match([load("llm:m@http://127.0.0.1:9/v1?retries=0"), load("random")], 1, RULES)
+    held = threading.Event()
+    with pytest.raises(ModelFailed, match=r"no answer within 0.1 s: use \?timeout=SECONDS"):
+        played(lambda prompt, number: "late" if held.wait(20) else "", "&timeout=0.1")
+    held.set()
+
+
+def test_wrong_answers_are_told_and_then_a_random_move_is_played_or_an_error_raised() -> None:
+    agent, requests = played(lambda prompt, number: "<move>pass</move>", "&tries=2")
+    counts = agent.counts()
+    assert counts["random"] == counts["decisions"] > 0 and counts["answers"] == 2 * counts["decisions"]
+    assert "is not" in requests[1][0]["messages"][-1]["content"].partition("\n## ")[0]
+    with pytest.raises(ModelFailed, match="no legal move in 3 answers"):
+        played(lambda prompt, number: "?", "&illegal=raise")
+
+
+def test_what_is_sent() -> None:
+    _, requests = played(
+        lambda prompt, number: good(prompt) + "<notes>watch the bakery</notes>", "&notes=true&max_output=50&effort=low"
+    )
+    body = requests[-1][0]
+    assert (body["model"], body["temperature"], body["seed"], body["max_tokens"], body["reasoning_effort"]) == (
+        "m",
+        0,
+        0,
+        50,
+        "low",
+    )
+    system, prompt = (message["content"] for message in body["messages"])
+    assert system.startswith("## Euphoria for 2 players") and "## Your notes\nwatch the bakery" in prompt
+    assert "## Since your last decision" in prompt
+    assert "Your notes" not in requests[0][0]["messages"][-1]["content"]
+
+
+def test_games_are_asked_side_by_side() -> None:
+    both = threading.Barrier(2)
+
+    def answer(prompt: str, number: int) -> str:
+        if number <= 2:
+            both.wait(30)  # breaks unless two requests are under way
+        return good(prompt)
+
+    assert played(answer, games=4)[0].counts()["decisions"] > 2
+
+
+def test_transcripts_resume_and_budgets_end(tmp_path: Path) -> None:
+    SPENT.settings = Settings(transcripts=tmp_path / "t", max_tokens=500)
+    with pytest.raises(ModelFailed, match="the budget of 500 tokens is spent"):
+        played(good)
+    (file,) = (tmp_path / "t").glob("*.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(lines) == 5 and lines[0]["answer"] == good(lines[0]["prompt"])
+    with file.open("a") as stream:
+        stream.write('{"version": 1, "key": "cut o')
+    SPENT.settings = Settings(transcripts=tmp_path / "t")
+    agent, requests = played(good)
+    assert len(requests) == agent.counts()["answers"] - 5
+    assert played(good)[1] == []  # a third run asks nothing
+    SPENT.settings, SPENT.dollars = Settings(max_cost=0.0002), 0.0
+    with pytest.raises(ModelFailed, match=r"the budget of 0.0002 dollars is spent"):
+        played(good, "&price_in=1&price_out=2")
+    file.write_text(json.dumps(lines[0] | {"version": 7}) + "\n")
+    SPENT.settings = Settings(transcripts=tmp_path / "t")
+    with pytest.raises(ValueError, match="version 7, not 1"):
+        played(good)
+
+
+def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:
+    with model_server(good) as server:
+        spec = f"llm:m@{server.url}?moves=list"
+        command = ["evaluate", "--agent", spec, "--against", "random", "--games", "2", "--max-turns", "4", "--concurrency", "2"]
+        command += ["--transcripts", str(tmp_path / "t"), "--out", str(tmp_path / "out"), "--records", str(tmp_path / "records")]
+        done = subprocess.run(
+            [sys.executable, "-m", "euphoria_agents", *command],
+            env={**os.environ, "OPENAI_API_KEY": KEY}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
+    assert re.search(r"legal first \d+", done.stdout)
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 4 and not any(
+        KEY.encode() in content for content in [*written, done.stdout.encode(), done.stderr.encode()]
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ("llm:", "llm:MODEL"),
+        ("llm:a b", "llm:MODEL"),
+        ("llm:m?tries=0", "tries"),
+        ("llm:m?colour=red", "colour"),
+        ("llm:m?moves=all", "moves"),
+        ("llm:m@ftp://x", "llm:MODEL"),
+    ],
+)
+def test_wrong_specs_are_refused(spec: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        load(spec)
+
+
+def test_files_from_elsewhere_may_not_name_a_model() -> None:
+    with pytest.raises(ValueError, match="allow it by name"):
+        load_untrusted("llm:m@http://127.0.0.1:9/v1")
