@@ -116,7 +116,7 @@ build: $(VENV)/.installed-test ## Build wheel and sdist into dist/
 lock: ## Resolve requirements.lock again (PYTHON should be the oldest one supported)
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp" requirements.lock.new' EXIT; \
 	$(PYTHON) -m venv "$$tmp"; \
-	"$$tmp/bin/python" -m pip install $(PIP_FLAGS) 'hatchling>=1.27,<2' -e '.[train,render,web,data,openspiel,docs,dev]'; \
+	"$$tmp/bin/python" -m pip install $(PIP_FLAGS) 'hatchling>=1.27,<2' -e '.[train,render,web,data,llm,mcp,openspiel,docs,dev]'; \
 	sed -n '/^#/p' requirements.lock > requirements.lock.new; \
 	"$$tmp/bin/python" -m pip freeze --all --exclude-editable --exclude pip | sed 's/+cpu$$//' >> requirements.lock.new; \
 	if grep -nE '^[^#].*(@|/)' requirements.lock.new; then echo 'a path or an address got into the lock' >&2; exit 1; fi; \
@@ -159,6 +159,6 @@ $(VENV)/.installed-run: $(VENV)/.created $(PINS)
 
 $(VENV)/.installed-test: $(VENV)/.created $(PINS)
 	$(PIP_INSTALL) $(BUILDING)
-	$(PIP_INSTALL) --no-build-isolation -e '.[train,render,web,data,docs,dev]'
+	$(PIP_INSTALL) --no-build-isolation -e '.[train,render,web,data,llm,mcp,docs,dev]'
 	$(PY) -m euphoria_agents compile
 	@touch $(VENV)/.installed-run $@

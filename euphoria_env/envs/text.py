@@ -51,14 +51,18 @@ class _TextGame(OneGame):
         self._told = Game(self.rules, seed) if game is None else game.clone()
         self._forget()
 
-    def _play(self, action: int) -> bool:
+    def _play(self, action: int, credited: bool = True) -> bool:
         player = self._player
-        if not super()._play(action):
+        if not super()._play(action, credited):
             return False
         self._told.play(action)
         self._since[player], self._decided = self._decided, self._decided + 1
         self._tries = self._text.tries
         return True
+
+    def _kept(self) -> dict[str, Any]:
+        told = {"_told": self._told.clone(), "_since": self._since.copy(), "_decided": self._decided, "_tries": self._tries}
+        return super()._kept() | told
 
     @property
     def game(self) -> Game:

@@ -43,6 +43,7 @@ COMMANDS = {
     "collect": Subcommand("play games and write every decision, to learn from", f"{ARGUMENTS}:CollectOptions", "data", "pyarrow"),
     "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
+    "mcp": Subcommand("serve games to language models (MCP)", f"{ARGUMENTS}:McpOptions", "mcp", "mcp", compiled=False),
     "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions", compiled=False),
     "analyse": Subcommand("have an agent judge every decision of a recorded game", f"{ARGUMENTS}:AnalyseOptions"),
     "speed": Subcommand("measure the speed of every layer", f"{ARGUMENTS}:SpeedOptions"),

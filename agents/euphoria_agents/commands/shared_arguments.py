@@ -143,6 +143,18 @@ class TableOptions:
 
 
 @dataclasses.dataclass
+class McpOptions:
+    """Serves games to language models by the Model Context Protocol (MCP), on stdin and stdout; a client starts it.
+
+    Its tools begin a game against agents, tell what the client's seat may know, list moves with their consequences, play them,
+    and explain rules and cards. docs/language-models.md shows how clients are set up.
+    """
+
+    hints: str | None = option(None, "the agent that gives hints, as for euphoria_agents.load; by default nobody does")
+    allow: list[str] = option([], "further agents that the client may name, such as module:Name or ppo:FILE")
+
+
+@dataclasses.dataclass
 class ReplayOptions:
     """Shows a recorded game in the terminal: moves, random outcomes, and the board at chosen points; or writes it as a page.
 

@@ -1,0 +1,23 @@
+"""`euphoria mcp`: serves games to language models by the Model Context Protocol, on stdin and stdout."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from euphoria_agents.commands.shared_arguments import McpOptions
+from euphoria_agents.play.mcp_server import make_server
+from euphoria_agents.play import Agents
+from euphoria_agents.registry import load
+
+
+def run(options: McpOptions) -> None:
+    """Serves until stdin ends.
+
+    Raises:
+        ValueError: an agent that is named cannot be made.
+    """
+    named = [*options.allow, *([options.hints] if options.hints else [])]
+    for spec in named:
+        load(spec)
+    with closing(Agents(named)) as agents:
+        make_server(agents, options.hints).run()

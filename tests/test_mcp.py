@@ -1,0 +1,97 @@
+"""The server of the Model Context Protocol, asked by the client of its SDK."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from euphoria_agents.play.mcp_server import make_server
+from euphoria_agents.play import Agents
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+
+Ask = Callable[..., Awaitable[str]]
+
+
+def asked(use: Callable[[Ask], Awaitable[None]], hints: str | None = None, server: object = None) -> None:
+    """Calls `use` with a function that calls a tool by its name, and returns its text; errors begin with "error"."""
+
+    async def run() -> None:
+        async with Client(server or make_server(Agents(), hints)) as client:
+
+            async def ask(tool: str, **arguments: object) -> str:
+                result = await client.call_tool(tool, arguments)
+                return ("error: " if result.is_error else "") + result.content[0].text
+
+            ask.client = client
+            await use(ask)
+
+    asyncio.run(run())
+
+
+async def first_move(ask: Ask) -> str:
+    return (await ask("moves")).partition(":")[0]
+
+
+def test_a_client_plays_a_whole_game_and_equal_seeds_give_equal_games() -> None:
+    texts: list[str] = []
+
+    async def play(ask: Ask) -> None:
+        told = [await ask("new_game", players=3, opponents=["weights"], seat=1, seed=4, options={"stars_to_win": 2})]
+        while "You have no move" not in told[-1]:
+            told.append(await ask("play", move=(await first_move(ask)).upper()))
+            assert not told[-1].startswith("error")
+        assert "The game has ended" in told[-1] and (await ask("look")).startswith("The game has ended")
+        texts.append("\n".join(told))
+
+    asked(play)
+    asked(play)
+    assert texts[0] == texts[1]
+
+
+def test_the_command_serves_on_stdio() -> None:
+    async def use(ask: Ask) -> None:
+        tools = {tool.name for tool in (await ask.client.list_tools()).tools}
+        assert tools == {"new_game", "look", "moves", "play", "rules", "explain", "hint"}
+        assert "## Question" in await ask("new_game", opponents=["random"], seed=1)
+
+    asked(use, server=StdioServerParameters(command=sys.executable, args=["-m", "euphoria_agents", "mcp"]))
+
+
+def test_what_is_wrong_is_said_and_changes_nothing() -> None:
+    async def use(ask: Ask) -> None:
+        for tool, arguments in (("look", {}), ("moves", {}), ("play", {"move": "end turn"})):
+            assert "no game has begun: call new_game" in await ask(tool, **arguments)
+        seen = await ask("new_game", opponents=["random"], seed=1)
+        for fault, arguments in {
+            "num_players must be": {"players": 7},
+            "opponents must be at most 1, not 2": {"opponents": ["random", "random"]},
+            "seat must be from 0 to 1, not 2": {"seat": 2},
+            "agent 'ppo:/etc/passwd' is not built in": {"opponents": ["ppo:/etc/passwd"]},
+            "stars": {"options": {"stars": 3}},
+        }.items():
+            told = await ask("new_game", **arguments)
+            assert told.startswith("error") and fault in told
+        assert (await ask("play", move="place 4 nowhere")).startswith("error")
+        assert await ask("look") == seen
+        assert "start the server with --hints AGENT" in await ask("hint")
+        assert 'length must be "short" or "whole"' in await ask("rules", length="long")
+        assert "is no legal move" in await ask("explain", name="nobody")
+
+    asked(use)
+
+
+def test_hints_rules_and_cards() -> None:
+    async def use(ask: Ask) -> None:
+        await ask("new_game", opponents=["random"], seed=1)
+        move = await first_move(ask)
+        assert "chosen with" in await ask("hint")
+        assert (await ask("explain", name=move)).startswith(move)
+        assert len(await ask("rules")) < len(await ask("rules", length="whole"))
+        cards = (await ask.client.read_resource("euphoria://cards")).contents[0].text
+        assert all(f"- {name}: " in cards for name in (*RECRUIT_NAMES, *TILES))
+        assert (await ask.client.read_resource("euphoria://rules")).contents[0].text == await ask("rules", length="whole")
+
+    asked(use, hints="ppo")
