@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from euphoria_agents.play.mcp_server import make_server
 from euphoria_agents.play import Agents
+from euphoria_agents.play.mcp_server import make_server
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 
 from euphoria_agents.commands.shared_arguments import McpOptions
-from euphoria_agents.play.mcp_server import make_server
 from euphoria_agents.play import Agents
+from euphoria_agents.play.mcp_server import make_server
 from euphoria_agents.registry import load
 
 
