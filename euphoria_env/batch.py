@@ -226,7 +226,7 @@ class Batch:
 
     @property
     def num_players(self) -> np.ndarray:
-        """int8 (N,), the number of players of each game: a view of `states`."""
+        """int8 (N,), the number of players of each game, as a view of `states`."""
         return self.states["num_players"]
 
     @property
