@@ -41,7 +41,7 @@ class Counting:  # any legal move; of its first answers each fourth is illegal, 
         return int(rng.choice(mask.nonzero()[0]))
     def counts(self):
         asked = self.answers
-        return {"answers": asked, "legal_first": asked - asked // 4, "tokens_in": 1000 * asked, "dollars": asked / 1000, "own": 7}
+        return {"decisions": asked, "legal_first": asked - asked // 4, "tokens_in": 1000 * asked, "dollars": asked / 1000}
 
 class Moody(Counting):
     def act(self, observation, mask, rng):
@@ -51,7 +51,7 @@ class Moody(Counting):
 
 class Miscounting(Counting):
     def counts(self):
-        return {"answers": "many"}
+        return {"decisions": "many"}
 """
 
 

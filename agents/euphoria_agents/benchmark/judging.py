@@ -271,8 +271,7 @@ def _deals(matches: Sequence[Match], played: Results) -> dict[tuple[int, int], C
     for k, match in enumerate(matches):
         for unit in match.units:
             result = played[unit]
-            decisions = sum(game.decisions[0] for game in result.played)
-            deals.setdefault((k, unit.number), Counter()).update(result.counts | {"games": result.games, "decisions": decisions})
+            deals.setdefault((k, unit.number), Counter()).update(result.counts | {"games": result.games})
     return deals
 
 

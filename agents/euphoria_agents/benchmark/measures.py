@@ -24,7 +24,7 @@ class Measure(NamedTuple):
 MEASURES = {  # all but the regret are counts of the agent (`Player.counts`)
     "regret_per_game": Measure("regret", "games", 1, 2, ""),
     "regret": Measure("regret", "judged", 100, 2, " %"),
-    "legal_first": Measure("legal_first", "answers", 100, 1, " %"),
+    "legal_first": Measure("legal_first", "decisions", 100, 1, " %"),
     "tokens_in": Measure("tokens_in", "decisions", 1, 0, ""),
     "tokens_out": Measure("tokens_out", "decisions", 1, 0, ""),
     "dollars": Measure("dollars", "decisions", 1, 5, ""),
