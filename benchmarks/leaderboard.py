@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from euphoria_agents.benchmark.measures import MEASURES, heading, shown
 from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task
 
 RESAMPLES = 10_000  # of the bootstrap
-BEFORE, AFTER = ("agent", "decisions", "all"), ("each seed", "rank", "rating", "entry")  # the columns of the opponents
+# The columns before and after those of the opponents.
+BEFORE = "agent", "decisions", "all"
+AFTER = "each seed", "rank", "rating", *map(heading, MEASURES), "entry"
 
 
 class LeaderboardRow(NamedTuple):
@@ -26,6 +29,7 @@ class LeaderboardRow(NamedTuple):
         low, high: the interval of their mean: over the seeds by the bootstrap, or over the deals, if there is one only.
         rank: the mean one.
         rating: the mean one.
+        measures: the texts of `MEASURES`, empty for those that were not taken; of the first seed.
         entry: links to code and paper, the date, and who reproduced it, as Markdown.
     """
 
@@ -37,6 +41,7 @@ class LeaderboardRow(NamedTuple):
     high: float
     rank: float
     rating: float
+    measures: list[str]
     entry: str
 
     @property
@@ -73,7 +78,8 @@ def _standing(opponents: Sequence[str], name: str, decisions: int, seeds: list[M
     rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
     entries = [seed["entry"] for seed in seeds if "entry" in seed]
     told = _entry_as_text(entries) if entries else ""
-    return LeaderboardRow(name, decisions, against, rates, low, high, rank, rating, told)
+    measures = [shown(seeds[0], measure) for measure in MEASURES]
+    return LeaderboardRow(name, decisions, against, rates, low, high, rank, rating, measures, told)
 
 
 def _entry_as_text(entries: Sequence[Mapping[str, Any]]) -> str:
@@ -105,6 +111,7 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
         ", ".join(f"{100 * rate:.1f}" for rate in one.rates) if len(one.rates) > 1 else "",
         f"{one.rank:.2f}",
         f"{one.rating:.1f}",
+        *one.measures,
         one.entry,
     )
 

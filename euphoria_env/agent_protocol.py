@@ -56,6 +56,8 @@ class Player(Protocol):
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
         answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
         name: the name that error messages use instead of the name of the class.
+        counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those
+            in which its first answer was legal; `tokens_in`, `tokens_out` and `dollars`, what the answers cost.
 
     `euphoria_agents.Agent` has all of them.
     """

@@ -65,7 +65,7 @@ class Baseline(NamedTuple):
     file: str
     agent: str
     options: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = tuple(TASKS)
+    tasks: tuple[str, ...] = tuple(name for name, task in TASKS.items() if not task.judge)
     one_number: bool = False
     library: str = "sb3_contrib"
 

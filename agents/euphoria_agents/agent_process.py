@@ -37,6 +37,7 @@ LONGEST = 500  # an error's text is cut to this many characters
 ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
 
 T = TypeVar("T")
+COUNTS: Any = dict[str, Annotated[float, msgspec.Meta(ge=0, le=1e15)]]
 ANSWER: Any = list[Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]] | str  # moves, or the text of anything else
 
 
@@ -117,6 +118,11 @@ class AgentProcess(Agent):
         """Explains a decision; see `Agent`. `euphoria_agents.agent.explained` checks the explanation."""
         thoughts: Explanation = self._ask("explain", (observation, mask, rng, game))[0].answer
         return thoughts
+
+    def counts(self) -> dict[str, float]:
+        """Returns what the agent has counted, nothing if it does not count; see `euphoria_env.agent_protocol.Player`."""
+        found: dict[str, float] = self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
+        return found
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
         """Asks for moves, advances `rng`, and returns the moves; if an answer is not a list of moves, returns it as text."""
@@ -202,6 +208,11 @@ class _Shown(str):
         return str(self)
 
 
+def counts_of(agent: Any) -> dict[str, float]:
+    """Returns what an agent has counted; empty if it does not count."""
+    return agent.counts() if callable(getattr(agent, "counts", None)) else {}
+
+
 def printable(text: str, most: int = LONGEST) -> str:
     """Returns a text on one line, cut if it is long, without characters that cannot be printed."""
     line = "".join(character if character.isprintable() else " " for character in text[:most])
@@ -228,6 +239,9 @@ def _serve(connection: Connection, spec: str) -> None:
             if kind == "make":
                 agent, properties = _make(spec)
                 connection.send_bytes(_json({"answer": properties}))
+                continue
+            if kind == "counts":
+                connection.send_bytes(_json({"answer": counts_of(agent)}))
                 continue
             for answer in _answers(agent, kind, arguments):
                 connection.send_bytes(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from euphoria_agents.benchmark import measures
+from euphoria_agents.benchmark.regret import play_and_judge
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
 from euphoria_agents.files import write_whole
@@ -22,13 +25,16 @@ from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
 from euphoria_agents.registry import file_hashes
+from euphoria_env import Rules
 from euphoria_env.json_reader import Json
 
 REPLAYED = 8  # the units of work that a check plays again
-SEEDS = 10  # in a unit of work; the same for every agent, since the deals depend on it
+SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
+CLOSE = 0.05  # less than a game, and as much as the regret in a unit may differ between machines, which round otherwise
 CERTAIN = 1e-4  # the sigma of the opponents' ratings, so small that games do not change them
 JUDGED = ""  # stands for the judged agent among the rated ones; no spec is empty
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
+RECORDS = "records"
 
 Results = Mapping[WorkUnit, MatchResult]
 
@@ -46,26 +52,38 @@ class Match:
         return MatchResult.joined([played[unit] for unit in self.units])
 
 
-def matches_of(task: Task, spec: str) -> list[Match]:
-    """Returns all matches of a task; the deals are the same for every agent."""
+def matches_of(task: Task, spec: str, runs: int = 1) -> list[Match]:
+    """Returns all matches of a task, each game `runs` times; the deals are the same for every agent."""
+    few = bool(task.judge)
+
+    def units(rules: Rules, k: int) -> Iterator[WorkUnit]:
+        found = comparison(spec, task.opponents[k], rules, task.games, task.seed + few * k, 1 if few else SEEDS)
+        return (replace(unit, run=run) for run in range(runs) for unit in found)
+
     return [
-        Match(rules.num_players, opponent, tuple(comparison(spec, opponent, rules, task.games, task.seed, SEEDS)))
+        Match(rules.num_players, opponent, tuple(units(rules, k)))
         for rules in task.rules
-        for opponent in task.opponents
+        for k, opponent in enumerate(task.opponents)
     ]
+
+
+def player_of(task: Task) -> Callable[..., MatchResult]:
+    """Returns the function that plays the units of a task, and judges the moves if the task asks for it."""
+    return partial(play_and_judge, judge=task.judge) if task.judge else play_unit
 
 
 @cache
 def fingerprint(task: Task) -> str:
     """Returns a hash of some games of a task; results with different fingerprints cannot be compared.
 
-    The last opponent plays the last deal of every match, so the hash changes with the rules, the deals and the opponents, and
-    with nothing else.
+    The last opponent plays the last deal of every match, so the hash changes with the rules, the deals, the opponents and the
+    name of the judge, and with nothing else.
     """
     digest = hashlib.sha256()
     for match in matches_of(task, task.opponents[-1]):
         for record in play_unit(replace(match.units[-1], seeds=1), records=True).records:
             digest.update(record.encode())
+    digest.update(task.judge.encode())
     return digest.hexdigest()[:16]
 
 
@@ -109,15 +127,16 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     claimed = {unit: ended for one, match in pairs for unit, ended in zip(match.units, one["chunks"], strict=True)}
     rng = np.random.default_rng(int.from_bytes(os.urandom(16)))  # nobody can predict the sample
     chosen = [list(claimed)[k] for k in rng.choice(len(claimed), min(REPLAYED, len(claimed)), replace=False)]
-    for unit, result in run(partial(play_unit, limit=task.seconds), chosen):
-        if _ended(result) != claimed[unit]:
+    for unit, result in run(partial(player_of(task), limit=task.seconds), chosen):
+        if any(abs(here - there) > CLOSE for here, there in zip(_ended(result), claimed[unit], strict=True)):
             raise ValueError(f"{path}: chunk {unit.number} against {unit.lineup[1]} did not end as it says")
     return sum(unit.games for unit in chosen)
 
 
-def _ended(result: MatchResult) -> list[int]:
-    """Returns the games that the agent won in a unit, and the sum of its ranks, as a result records them."""
-    return [sum(game.winner == 0 for game in result.played), sum(game.ranks[0] for game in result.played)]
+def _ended(result: MatchResult) -> list[float]:
+    """Returns what a result records of a unit: games won, the sum of ranks and, if it was judged, decisions and their regret."""
+    judged = [int(result.counts["judged"]), result.counts["regret"]] if "judged" in result.counts else []
+    return [sum(game.winner == 0 for game in result.played), sum(game.ranks[0] for game in result.played), *judged]
 
 
 @players_ended()
@@ -131,7 +150,7 @@ def judge(
     progress: Callable[[int], None] | None = None,
     processes: int | None = 1,
 ) -> Json:
-    """Judges an agent, writes result.json, row.md, games.jsonl and times.json, and returns the result (docs/benchmark.md).
+    """Judges an agent, writes the files of the result, and returns it (docs/benchmark.md).
 
     Args:
         task, spec, folder: the task, the agent, and the folder of the result, whose finished games are not played again.
@@ -150,9 +169,10 @@ def judge(
         return result
     if repeatable:
         check_repeatable(task, spec)
-    journal, matches = Journal(folder / UNFINISHED), matches_of(task, spec)
+    matches = matches_of(task, spec, task.runs(repeatable))
     units = [unit for match in matches for unit in match.units]
-    played = play_units(units, journal, run, progress, task.seconds)
+    journal = Journal(folder / UNFINISHED, folder / RECORDS if task.judge else None)
+    played = play_units(units, journal, run, progress, task.seconds, player_of(task))
     found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
     effort = {"seconds": round(journal.seconds(units), 3), "processes": processes, **_effort(matches, played)}
     games = "".join(_game_lines(match, played) for match in matches)
@@ -201,6 +221,7 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json | Non
 def heading(task: Task) -> str:
     """Returns the first two lines of a Markdown table of a task's results: headings and alignment."""
     columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", "rating"]
+    columns += [measures.heading(name) for name in measures.MEASURES if task.judge]
     return f"| agent | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}"
 
 
@@ -214,6 +235,7 @@ def row(result: Mapping[str, Any]) -> str:
         f"{100 * total['win_rate']:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
         f"{total['mean_rank']:.2f}",
         f"{rating['mu']:.1f} ± {1.96 * rating['sigma']:.1f}",
+        *(measures.shown(result, name) or "-" for name in measures.MEASURES if result.get("measures")),
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -238,7 +260,18 @@ def _scores(task: Task, matches: Sequence[Match], played: Results) -> dict[str, 
         },
         "all": pooled(results.values()),
         "rating": _rating(task, results),
+        "measures": measures.measures(_deals(matches, played)) if task.judge else {},
     }
+
+
+def _deals(matches: Sequence[Match], played: Results) -> dict[tuple[int, int], Counter[str]]:
+    """Returns the counts in the games of each deal; its runs are added, since they are not independent."""
+    deals: dict[tuple[int, int], Counter[str]] = {}
+    for k, match in enumerate(matches):
+        for unit in match.units:
+            result = played[unit]
+            deals.setdefault((k, unit.number), Counter()).update(result.counts | {"games": result.games})
+    return deals
 
 
 def _rating(task: Task, results: Mapping[Match, MatchResult]) -> dict[str, float]:

@@ -35,7 +35,8 @@ class _Match(_Score, kw_only=True):
     players: int
     against: str
     truncated: Count
-    chunks: list[tuple[Count, Count]] | None = None  # games won and the sum of ranks; older results do not have them
+    # Games won, the sum of ranks and, in a task with a judge, decisions and their regret; older results do not have them.
+    chunks: list[Annotated[list[float], Meta(min_length=2, max_length=4)]] | None = None
 
 
 class _Environment(Struct, forbid_unknown_fields=True):
@@ -53,6 +54,12 @@ class _Agent(Struct, forbid_unknown_fields=True):
 class _Rating(Struct, forbid_unknown_fields=True):
     mu: Annotated[float, Meta(ge=-1000, le=1000)]
     sigma: Annotated[float, Meta(ge=0, le=1000)]
+
+
+class _Measure(Struct, forbid_unknown_fields=True):
+    total: float
+    mean: float
+    interval: tuple[float, float]
 
 
 class _Training(Struct):
@@ -89,6 +96,7 @@ class _Result(Struct, forbid_unknown_fields=True):
     opponents: dict[str, _Score]
     all: _Score
     rating: _Rating
+    measures: dict[str, _Measure] = {}
     training: _Training | None = None
     entry: Entry | None = None
 
@@ -133,15 +141,17 @@ def validate_result(found: Json, task: Task | None = None) -> None:
     _same("matches", [(one.players, one.against) for one in result.matches], matches)
     _same("opponents", sorted(result.opponents), sorted(task.opponents))
     for k, match in enumerate(result.matches):
-        _same(f"matches[{k}].games", match.games, task.games)
+        _same(f"matches[{k}].games", match.games, task.games * task.runs(result.agent.repeatable))
         _check_score(f"matches[{k}]", match, [match])
         if match.chunks is not None:
-            wins, ranks = map(sum, zip(*match.chunks, strict=True))
+            wins, ranks, *_ = map(sum, zip(*match.chunks, strict=True))
             _same(f"matches[{k}].wins", match.wins, wins)
             _near(f"matches[{k}].mean_rank", match.mean_rank, ranks / match.games)
     for opponent, score in result.opponents.items():
         _check_score(f"opponents.{opponent}", score, [match for match in result.matches if match.against == opponent])
     _check_score("all", result.all, result.matches)
+    if task.judge:
+        _check_regret(result)
 
 
 def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
@@ -150,6 +160,17 @@ def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
     _same(f"{key}.wins", score.wins, sum(match.wins for match in matches))
     _near(f"{key}.win_rate", score.win_rate, score.wins / score.games)
     _near(f"{key}.mean_rank", score.mean_rank, sum(match.games * match.mean_rank for match in matches) / score.games)
+
+
+def _check_regret(result: _Result) -> None:
+    """Checks the regret of a result against its chunks."""
+    judged = [chunk[2:] for match in result.matches for chunk in match.chunks or [] if len(chunk) == 4]
+    if not judged or not {"regret", "regret_per_game"} <= set(result.measures):
+        raise ValueError("measures must have the regret, and matches the chunks from which it comes")
+    decisions, regret = map(sum, zip(*judged, strict=True))
+    for name, by in (("regret", decisions), ("regret_per_game", result.all.games)):
+        _near(f"measures.{name}.total", result.measures[name].total, regret)
+        _near(f"measures.{name}.mean", result.measures[name].mean, regret / by)
 
 
 def _same(key: str, value: Any, expected: Any) -> None:

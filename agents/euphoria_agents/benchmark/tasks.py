@@ -27,13 +27,18 @@ PARTNERS = {
 }
 FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # the names of the frozen players by their specs
 FIXED = ("random", "weights", "greedy")
+JUDGE = "mcts:200:ppo:@9e763b08636a"  # frozen too
 BUDGETS = (2_000_000, 20_000_000)  # of a training run: decisions of the learner
+RUNS = 3
 UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """The games by which an agent is judged.
+
+    A task with a judge has few games: each opponent has deals of its own, and an agent that is not repeatable plays all of them
+    `RUNS` times.
 
     Attributes:
         name: the name, which ends with the version.
@@ -47,6 +52,7 @@ class Task:
         anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin among them with the options
             `judged` (`python scripts/anchors.py`).
         seconds: the time limit of a decision.
+        judge: the spec of the searcher that judges the agent's moves; empty: none does.
     """
 
     name: str
@@ -59,6 +65,7 @@ class Task:
     opponents: tuple[str, ...] = ()
     anchors: tuple[float, ...] = ()
     seconds: float = 10.0
+    judge: str = ""
 
     @property
     def rules(self) -> list[Rules]:
@@ -75,6 +82,10 @@ class Task:
         """The specs of the opponents, with their ratings."""
         return dict(zip(self.opponents, self.anchors, strict=True))
 
+    def runs(self, repeatable: bool) -> int:
+        """Returns how often an agent plays each game."""
+        return RUNS if self.judge and not repeatable else 1
+
 
 ANCHORS = {
     "duel-v1": (-0.93, 13.16, 38.5, 49.85),
@@ -83,6 +94,7 @@ ANCHORS = {
     "short-v1": (2.96, 20.75, 36.67, 43.41),
     "cards-v1": (-5.75, 15.26, 38.8, 52.26),
     "trade-v1": (2.35, 9.31, 48.28, 44.64),
+    "text-v1": (-0.93, 13.16, 38.5, 49.85),
     "partners-v1": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
 WITH_NETWORK = (  # the opponents of these tasks are FIXED and one of NETWORKS; each network makes a version of each task
@@ -99,6 +111,9 @@ WITH_NETWORK = (  # the opponents of these tasks are FIXED and one of NETWORKS; 
         },
     ),
     Task("trade", "alone against three, with trading", (4,), 1000, 106, {"trading": True}),
+    Task(
+        "text", "two players, 40 games, every move judged: for language models", (2,), 10, 110, seconds=600.0, judge=JUDGE
+    ),
 )  # fmt: skip
 PARTNERS_V1 = Task(
     "partners-v1", "strangers: eight players of distinct lineages", (2, 3, 4, 5, 6), 60, 107, opponents=tuple(PARTNERS.values())

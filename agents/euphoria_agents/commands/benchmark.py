@@ -21,8 +21,9 @@ def run(options: BenchmarkOptions) -> None:
         games = check_result(task, options.agent, options.check, executor(options))
         print(f"{options.check}: {games} games, drawn at random, ended as it says")
         return
-    games = sum(unit.games for match in matches_of(task, options.agent) for unit in match.units)
-    warm_up(dict.fromkeys([options.agent, *task.opponents], task.rules[0]))
+    matches = matches_of(task, options.agent, task.runs(not options.unrepeatable))
+    games = sum(unit.games for match in matches for unit in match.units)
+    warm_up(dict.fromkeys([options.agent, *task.opponents, *filter(None, [task.judge])], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:
         result = judge(
             task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable,

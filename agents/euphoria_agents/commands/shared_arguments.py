@@ -96,7 +96,7 @@ class BenchmarkOptions(PlayOptions):
     of the leaderboard. docs/benchmark.md lists the tasks.
     """
 
-    task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1 or partners-v1")
+    task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1, text-v1 or partners-v1")
     agent: str = option("ppo", "the agent to judge, as for euphoria_agents.load")
     out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
     name: str | None = option(None, "the agent's name in the result; by default its spec")

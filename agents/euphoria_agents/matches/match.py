@@ -21,6 +21,25 @@ TABLES = 192  # games played side by side, so that agents answer many decisions 
 Z_95 = 1.959964  # two-sided 95 %
 
 
+def ratio(over: Sequence[float], under: Sequence[float], strata: Sequence[int]) -> tuple[float, tuple[float, float]]:
+    """Returns the ratio of two sums and its 95 % interval, from the terms of independent clusters, whose strata are fixed.
+
+    The interval is that of the t distribution for the linearised ratio. There must be more clusters than strata.
+
+    Args:
+        over, under: the terms of each cluster.
+        strata: the number of its stratum, such as the opponent in its games; every number from 0 occurs.
+    """
+    upper, lower, stratum = np.asarray(over, float), np.asarray(under, float), np.asarray(strata)
+    mean = float(upper.sum() / lower.sum())
+    off = upper - mean * lower
+    off -= (np.bincount(stratum, off) / np.bincount(stratum))[stratum]
+    free = len(off) - int(stratum.max()) - 1
+    error = math.sqrt(len(off) / free * float((off**2).sum())) / float(lower.sum())
+    t = Z_95 + (Z_95**3 + Z_95) / (4 * free) + (5 * Z_95**5 + 16 * Z_95**3 + 3 * Z_95) / (96 * free**2)  # Cornish and Fisher
+    return mean, (mean - t * error, mean + t * error)
+
+
 def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
     """Returns Wilson's confidence interval of a win rate; (0, 1) without games."""
     if games == 0:
@@ -139,12 +158,14 @@ class MatchResult:
         thinking: by place, the seconds that its agent took to choose; the time of a batch is divided evenly among its decisions.
         seconds: how long the match took.
         records: the games as records, if they were asked for.
+        counts: what was counted in these games, such as the tokens of the first agent, by name.
     """
 
     played: list[Played]
     thinking: list[float]
     seconds: float
     records: list[str] = field(default_factory=list)
+    counts: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         won = "; ".join(f"place {place}: {score}" for place, score in enumerate(self.scores))

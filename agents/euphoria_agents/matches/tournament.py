@@ -24,7 +24,7 @@ from openskill.models import PlackettLuce
 
 import euphoria_env
 from euphoria_agents.agent import Agent
-from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
+from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess, counts_of
 from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
 from euphoria_agents.matches.processes import Run, resume_work
@@ -81,6 +81,7 @@ class WorkUnit:
         seeds: how many seeds the unit has.
         rules: the rules of the games.
         sources: what `sources(lineup)` returned when the work began.
+        run: tells units apart that play the same games again.
     """
 
     lineup: tuple[str, ...]
@@ -89,6 +90,7 @@ class WorkUnit:
     seeds: int
     rules: Rules
     sources: str
+    run: int = 0
 
     @property
     def games(self) -> int:
@@ -109,7 +111,7 @@ class WorkUnit:
 
 
 def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None) -> MatchResult:
-    """Plays a unit of work, always with the same result.
+    """Plays a unit of work, always with the same result, which has the counts of the first agent (`Player.counts`).
 
     Args:
         unit: the unit.
@@ -124,7 +126,9 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
         raise ValueError("code or checkpoints are not those with which the games began")
     first, *others = unit.lineup
     lineup = [player(first, limit), *map(player, others)]
-    return play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records)
+    before = counts_of(lineup[0])
+    result = play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records)
+    return replace(result, counts={name: n - before.get(name, 0) for name, n in counts_of(lineup[0]).items()})
 
 
 def sources(specs: Sequence[str]) -> str:
@@ -290,6 +294,7 @@ def play_units(
     run: Run[WorkUnit, MatchResult],
     progress: Callable[[int], None] | None = None,
     limit: float | None = None,
+    play: Callable[..., MatchResult] = play_unit,
 ) -> dict[WorkUnit, MatchResult]:
     """Plays the units that the journal does not have, adds their results to it, and returns the results of all units in order.
 
@@ -297,6 +302,7 @@ def play_units(
         units, journal: the units of work, and where their results are saved.
         run, progress: see `resume_work`.
         limit: see `play_unit`.
+        play: plays a unit, with the arguments of `play_unit`.
     """
     results = journal.finished(units)
 
@@ -304,7 +310,7 @@ def play_units(
         journal.add(unit, result)
         results[unit] = result
 
-    work = partial(play_unit, records=journal.records is not None, limit=limit)
+    work = partial(play, records=journal.records is not None, limit=limit)
     resume_work(units, set(results), work, run, save, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 

@@ -13,7 +13,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.evaluators import SearchPlan
 from euphoria_agents.players.search.inference import SearchNetwork, no_network
-from euphoria_agents.players.search.tree import BEGUN, empty_tree, empty_workspace, most_visited, root_edges
+from euphoria_agents.players.search.tree import BEGUN, EDGE_COUNT, empty_tree, empty_workspace, most_visited, root_edges
 from euphoria_agents.players.search.tree_search import search
 
 if TYPE_CHECKING:
@@ -100,6 +100,25 @@ class Searcher(Agent):
             seats=self._chances_of_seats(seats / (1 + visits.sum())).tolist(),
         )
 
+    def value_of(self, move: int, game: Game, seed: int) -> float:
+        """Returns the mover's win probability after a move, from a search that begins every simulation with it.
+
+        Equal seeds give simulations with equal numbers the same deals, whatever the move. Only for searches with priors (`mcts`).
+
+        Args:
+            move: a legal move, as an action id.
+            game: the game before the move, determinized for its mover.
+            seed: an integer, 0 to 2^62.
+
+        Raises:
+            ValueError: the game has ended.
+        """
+        self._begin_at(_open(game))
+        self._search(seed, only=move)
+        edges = root_edges(self._tree)
+        edge = edges[edges["move"] == move]
+        return float(self._chances_of_moves(edge["value"] / np.maximum(edge["visits"], 1), game.rules.num_players)[0])
+
     def stop(self) -> None:
         """Ends the search that is under way."""
         self._stopped = True
@@ -112,20 +131,32 @@ class Searcher(Agent):
         """Converts each seat's mean result to a win probability; here they only have to be made to add up to 1."""
         return shares(results)
 
-    def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
-        """Searches a position with the whole budget or, with `until_decided`, until the rest of it cannot change the move."""
+    def _begin_at(self, game: Game) -> None:
+        """Makes a position the root."""
         self._workspace.rows[1] = game.states[0]
         self._workspace.seats[:] = 0.0
+
+    def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
+        """Searches a position with the whole budget or, with `until_decided`, until the rest of it cannot change the move."""
+        self._begin_at(game)
         self._search(int(rng.integers(2**62)), until_decided)
 
-    def _search(self, seed: int, until_decided: bool = False) -> None:
-        """Makes at least one simulation; the tree does not depend on how they are divided into calls. See `_search_from`."""
+    def _search(self, seed: int, until_decided: bool = False, only: int = -1) -> None:
+        """Makes at least one simulation; the tree does not depend on how they are divided into calls. See `_search_from`.
+
+        With `only`, every simulation after the first one begins with this move.
+        """
         start = before = time.perf_counter()
         begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
         begun[0], self._stopped = 0, False
         while begun[0] == 0 or (begun[0] < last and left > 0 and not self._stopped):
             most = min(last - int(begun[0]), max(1, int(self._pace * min(AT_A_TIME, left))))
+            if begun[0] == 0 and only >= 0:
+                most = 1  # it adds the root's edges alone; a move without a prior is never better than one that has it
             made = search(self._tree, self._workspace, self._net, self._plan, seed, until_decided, most, last)
+            if begun[0] == 1 and only >= 0:
+                edges = self._tree.edges[: self._tree.used[EDGE_COUNT]]
+                edges["prior"] = edges["move"] == only
             now = time.perf_counter()
             self._pace = made / (now - before)
             before, left = now, self.budget.seconds - (now - start)
