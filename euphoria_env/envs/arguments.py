@@ -145,7 +145,7 @@ def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRul
     Raises:
         ValueError: a seed or a position is not allowed.
     """
-    if not isinstance(seed, Sequence | np.ndarray):
+    if np.ndim(seed) == 0:
         seeds = np.random.SeedSequence(None if seed is None else abs(read_seed(seed))).generate_state(n, np.uint64).tolist()
         root, starts = seed, {}
     elif len(seed) != n:
