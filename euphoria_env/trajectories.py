@@ -88,17 +88,17 @@ class Trajectories:
 
         Raises:
             TypeError: it is no array of numpy.
-            ValueError: it has fewer rows than there is room for decisions, cannot be written to, or shares memory with another one.
+            ValueError: it has fewer rows than there is room for decisions, is read-only, or shares memory with another array.
         """
         if not isinstance(array, np.ndarray):
             raise TypeError(f"an attached array must be a numpy array, not {type(array).__name__}")
         if array.ndim == 0 or len(array) < self.capacity:
             raise ValueError(f"an attached array must have {self.capacity} rows or more, not the shape {array.shape}")
         if not array.flags.writeable:
-            raise ValueError("an attached array must be one that can be written to")
+            raise ValueError("an attached array must not be read-only")
         if not any(array is one for one in self.attached):
             if any(np.shares_memory(array, one) for one in (*self.arrays().values(), *self.attached)):
-                raise ValueError("an attached array must not share memory with another one: rows that move twice would be wrong")
+                raise ValueError("an attached array must not share memory with another array, since its rows would move twice")
             self.attached.append(array)
         return array
 
