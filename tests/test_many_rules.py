@@ -175,7 +175,7 @@ def test_seeds_positions_and_a_failure_in_the_vector_environment() -> None:
     with pytest.raises(ValueError, match="ZeroDivisionError"):
         while True:
             *_, infos = env.step(infos["action_mask"].argmax(axis=1))
-    with pytest.raises(ResetNeeded):
+    with pytest.raises(ResetNeeded, match="the function `rules` failed"):
         env.step(infos["action_mask"].argmax(axis=1))
 
 

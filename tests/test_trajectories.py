@@ -123,6 +123,11 @@ def test_attached_arrays_move_with_the_decisions() -> None:
     assert len(mine.attached) == 2
 
 
+def test_tensors_are_arrays() -> None:
+    ones = pytest.importorskip("torch").ones(2)
+    assert estimate_advantages(ones, ones, np.array([1, ENDED]), 1.0, 1.0).tolist() == [1.0, 0.0]
+
+
 @pytest.mark.parametrize(("players", "reward"), KINDS)
 @pytest.mark.parametrize("by_turns", [False, True])
 def test_advantages_are_the_sums_of_the_paper(players: int, reward: str, by_turns: bool) -> None:
