@@ -289,6 +289,8 @@ def test_an_unknown_keyword(called: str, make: Any) -> None:
             make(**{name: 4})
     with pytest.raises(TypeError, match=r"^Batch\(\) got an unexpected keyword 'thread'; did you mean 'threads'\?$"):
         Batch(2, thread=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'thread'; allowed are"):
+        env(thread=1)
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))

@@ -124,8 +124,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         if chosen is not None and seed is None and not starts:
             new = chosen & ~self._waits  # `learners` restarts games in the step in which they end
         if new is None or new.any():
-            known = copy.deepcopy(self.np_random), self.np_random_seed
-            rng, number = known if root is None else seeding.np_random(root)
+            rng, number = (copy.deepcopy(self.np_random), self.np_random_seed) if root is None else seeding.np_random(root)
             self.learners.reset(rng, starts, new, positions)
             self._np_random, self._np_random_seed = rng, number  # only now, since the function `rules` may fail
         self._waits[slice(None) if chosen is None else chosen] = False
