@@ -42,6 +42,6 @@ def _unexpected(called: str, name: str, known: list[str]) -> str:
     """Returns the message for an unknown keyword."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, 1)
+    near = get_close_matches(name, known, 1, 0.7)  # with less, `thread` would be taken for `reward`
     hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
     return f"{called}() got an unexpected keyword {name!r}; {hint}"

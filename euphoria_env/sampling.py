@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_env.actions import NAMES, NUM_ACTIONS
+from euphoria_env.json_reader import shown
 
 
 def sample_action(logits: Any, mask: Any, rng: np.random.Generator) -> Any:
@@ -22,10 +23,15 @@ def sample_action(logits: Any, mask: Any, rng: np.random.Generator) -> Any:
         An int; for many games an int64 array (N,). Equal logits, masks and generators give equal moves.
 
     Raises:
+        TypeError: the mask is not of booleans or integers, or `rng` is no generator of numpy.
         ValueError: a logit, also that of an illegal move, is NaN or positive infinity, no legal move has a probability, or the
             shapes are wrong; the message names the row and the move. Nothing is drawn.
     """
-    found, legal = np.asarray(logits, np.float64), np.asarray(mask, np.bool_)
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a Generator of numpy, not {shown(rng)}")
+    found, legal = np.asarray(logits, np.float64), np.asarray(mask)
+    if legal.dtype.kind not in "biu":  # 0 for legal and -inf for illegal moves would be taken the other way round
+        raise TypeError(f"mask must be of booleans or integers, not {legal.dtype}")
     if found.ndim not in (1, 2) or found.shape[-1] != NUM_ACTIONS or legal.shape != found.shape:
         shapes = f"not {found.shape} and {legal.shape}"
         raise ValueError(f"logits and mask must both be of shape ({NUM_ACTIONS},) or (N, {NUM_ACTIONS}), {shapes}")

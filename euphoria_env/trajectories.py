@@ -88,13 +88,17 @@ class Trajectories:
 
         Raises:
             TypeError: it is no array of numpy.
-            ValueError: it has fewer rows than there is room for decisions.
+            ValueError: it has fewer rows than there is room for decisions, is read-only, or shares memory with another array.
         """
         if not isinstance(array, np.ndarray):
             raise TypeError(f"an attached array must be a numpy array, not {type(array).__name__}")
         if array.ndim == 0 or len(array) < self.capacity:
             raise ValueError(f"an attached array must have {self.capacity} rows or more, not the shape {array.shape}")
-        if not any(array is one for one in self.attached):  # moved twice, its rows would be wrong
+        if not array.flags.writeable:
+            raise ValueError("an attached array must not be read-only")
+        if not any(array is one for one in self.attached):
+            if any(np.shares_memory(array, one) for one in (*self.arrays().values(), *self.attached)):
+                raise ValueError("an attached array must not share memory with another array, since its rows would move twice")
             self.attached.append(array)
         return array
 
@@ -152,7 +156,7 @@ def estimate_advantages(
         TypeError: an array does not hold numbers, or `following` does not hold integers.
         ValueError: the lengths differ, or a decision is followed by itself, an earlier one, or one that does not exist.
     """
-    n = np.size(values)
+    n = np.asarray(values).size
     values, rewards = _column("values", values, n, np.float32, "fiu"), _column("rewards", rewards, n, np.float32, "fiu")
     following = _column("following", following, n, np.int64, "iu")
     discounts = _column("discount", np.broadcast_to(discount, n) if np.ndim(discount) == 0 else discount, n, np.float32, "fiu")

@@ -278,8 +278,11 @@ def test_batches_have_every_decision_once(folder: Path) -> None:
     assert orders[0] == orders[1] != orders[2] and orders[3] == orders[4] != orders[5] and orders[0] != orders[3]
     files = [game // 4 for game, _ in orders[0]]
     assert files == sorted(files, key=files.index), "file after file"
-    with pytest.raises(ValueError, match="size must"):
-        next(data.batches(0))
+    for wrong in ({"size": 0}, {"size": 2.5}, {"size": 9, "window": None}, {"size": 9, "seed": -1}):
+        with pytest.raises(ValueError, match="(size|window|seed) must be an integer from"):
+            next(data.batches(**wrong))
+    with pytest.raises(ValueError, match="threads must be an integer from 1 on, not 0"):
+        load(folder, 0)
 
 
 def test_damaged_data_are_refused(copy: Path) -> None:
@@ -320,6 +323,7 @@ def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
         ("an entry is not one from 0 to", with_entries(good, "entries")),
         ("an entry is not one from 0 to", with_entries(good, "final_entries")),
         ("its columns are not those of a data set", good.drop_columns(["rank"])),
+        ("it has .* decisions, not", good.slice(1)),
     ]
     for message, table in bad:
         pq.write_table(table, path)

@@ -13,6 +13,9 @@ from euphoria_agents.files import read_text
 from euphoria_agents.play.study.game_analysis import about
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, IllegalMove, Rules, actions, raw_env
+from euphoria_env.envs.sb3 import EuphoriaVecEnv
+from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.words import legal_moves, log, question
 
@@ -88,6 +91,21 @@ def test_blank_lines_count_where_an_error_is_named() -> None:
     for nothing in ("", "\n", "\ufeff", "\ufeff\r\n \n"):
         with pytest.raises(ValueError, match="this is not a game record: it is empty"):
             Game.from_record(nothing)
+
+
+def test_seeds_of_numpy_are_seeds_and_others_are_named() -> None:
+    one, many = EuphoriaEnv("random"), EuphoriaVectorEnv(2, "random")
+    for environment in (one, many):
+        expected = environment.reset(seed=3)[0]
+        assert (environment.reset(seed=np.int64(3))[0] == expected).all()
+    assert (EuphoriaVecEnv(2, "random", seed=np.uint8(3)).reset() == expected).all()
+    for wrong in ("a", np.array(3), {3}, 1.5, True):
+        with pytest.raises(ValueError, match="seed must be an integer or None"):
+            many.reset(seed=wrong)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="seed must be an integer from 0 on"):
+            EuphoriaVecEnv(2, "random", seed=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="load must be an object"):
+        one.reset(options={"position": {"load": 3}})
 
 
 def test_seats_of_numpy_are_seats() -> None:

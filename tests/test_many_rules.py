@@ -91,7 +91,7 @@ def test_rules_by_a_function_depend_on_seed_game_and_restart_alone() -> None:
     assert large._episodes.min() >= 1 and len({large.game(i).rules for i in range(600)}) > 590
 
 
-def test_a_curriculum_grows() -> None:
+def test_a_curriculum_grows_and_shrinks() -> None:
     calls, stage = 0, 2
 
     def lesson(rng: np.random.Generator) -> Rules:
@@ -99,12 +99,13 @@ def test_a_curriculum_grows() -> None:
         calls += 1
         return Rules(num_players=stage, max_turns=8)
 
-    batch, rng = Batch(20, lesson, seed=0), np.random.default_rng(0)
-    for stage in (2, 3, 4):
+    batch, rng = Batch(20, lesson, seed=0, reward={"available": 1.0}), np.random.default_rng(0)
+    for stage in (2, 4, 3):
         for _ in range(150):
             before = batch.num_players.copy()
             batch.step(batch.sample(rng))
             assert ((batch.ranking[batch.ended] > 0).sum(axis=1) == before[batch.ended]).all()
+            assert not batch.rewards[np.arange(6) >= before[:, None]].any(), "absent players get nothing"
         assert (batch.num_players == stage).all()
     assert calls == 20 + batch._episodes.sum(), "it is called once for each game that begins"
 
@@ -166,11 +167,15 @@ def test_seeds_positions_and_a_failure_in_the_vector_environment() -> None:
     assert one == same != other
     _, infos = env.reset(seed=1, options={"position": [None, {"rules": {"num_players": 5}}, {"player": 0}]})
     assert infos["num_players"].tolist()[1:] == [5, 4]
-    rules.answer = ZeroDivisionError()
+    rules.answer, before = ZeroDivisionError(), str(env.np_random.bit_generator.state)
+    for seed in (None, 2):
+        with pytest.raises(ValueError, match="ZeroDivisionError"):
+            env.reset(seed=seed)
+        assert (str(env.np_random.bit_generator.state), env.np_random_seed) == (before, 1)
     with pytest.raises(ValueError, match="ZeroDivisionError"):
         while True:
             *_, infos = env.step(infos["action_mask"].argmax(axis=1))
-    with pytest.raises(ResetNeeded):
+    with pytest.raises(ResetNeeded, match="the function `rules` failed"):
         env.step(infos["action_mask"].argmax(axis=1))
 
 

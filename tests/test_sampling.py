@@ -43,5 +43,10 @@ def test_what_is_no_distribution_is_named(logits: dict[Any, float], mask: dict[A
     with pytest.raises(ValueError, match=message):
         sample_action(found, legal, rng)
     assert rng.bit_generator.state == before
+    for wrong in (np.where(legal, 0.0, -np.inf), legal.astype(str), None):  # the first is the mask of a transformer
+        with pytest.raises(TypeError, match="mask must be of booleans or integers"):
+            sample_action(np.zeros_like(found), wrong, rng)
+    with pytest.raises(TypeError, match="rng must be a Generator of numpy, not None"):
+        sample_action(np.zeros_like(found), legal, None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must both be of shape"):
         sample_action(found[:2], legal, rng)

@@ -116,10 +116,16 @@ def test_attached_arrays_move_with_the_decisions() -> None:
         n = mine.size
         assert np.array_equal(turns[:n], mine.turn[:n]) and np.array_equal(seats[:n].T, [mine.game[:n], mine.seat[:n]])
     assert moved > 5 and len(turns) == len(seats) == mine.capacity
-    for wrong, error in (([0] * 99, TypeError), (np.zeros(mine.capacity - 1), ValueError), (np.zeros(()), ValueError)):
-        with pytest.raises(error, match="an attached array must"):
-            mine.attach(wrong)  # type: ignore[arg-type]
+    wrong = [[0] * 99, np.zeros(mine.capacity - 1), np.zeros(()), np.broadcast_to(0, mine.capacity), seats[:, 0], mine.reward]
+    for array in wrong:  # the rows of the last two would move twice
+        with pytest.raises((TypeError, ValueError), match="an attached array must"):
+            mine.attach(array)  # type: ignore[arg-type]
     assert len(mine.attached) == 2
+
+
+def test_tensors_are_arrays() -> None:
+    ones = pytest.importorskip("torch").ones(2)
+    assert estimate_advantages(ones, ones, np.array([1, ENDED]), 1.0, 1.0).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(("players", "reward"), KINDS)

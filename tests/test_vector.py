@@ -241,7 +241,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("single vector", {"opponents": [("random", 0), ("weights", 0.0)]}, "a weight above 0"),
     ("single vector", {"opponents": {}}, "opponents must have at least one"),
     ("single vector", {"opponents": [(7, 1)]}, "an object with `act`"),
-    ("single vector", {"opponents": [("random", 1), "weights"]}, "a list of 3, not of 2"),
+    ("single vector", {"opponents": [("random", 1), "weights"]}, "a list of 3, or a mixture"),
     ("single vector", {"illegal": True}, "illegal must"),
     ("aec single vector", {"num_players": 7}, "num_players"),
     ("aec single vector", {"reward": "money"}, "win, rank, stars"),
@@ -261,7 +261,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("vector", {"rules": TWO_AND_THREE, "num_players": 2}, "rules are given, so num_players must"),
     ("vector", {"rules": TWO_AND_THREE, "seat": 2}, "from 0 to 1"),
     ("vector", {"rules": lambda rng: Rules(), "seat": 2}, "from 0 to 1"),
-    ("vector", {"rules": TWO_AND_THREE, "opponents": ["random"]}, "a list of 2, not of 1"),
+    ("vector", {"rules": TWO_AND_THREE, "opponents": ["random"]}, "a list of 2, or a mixture .*, not a list of 1"),
 ]
 
 
@@ -289,6 +289,8 @@ def test_an_unknown_keyword(called: str, make: Any) -> None:
             make(**{name: 4})
     with pytest.raises(TypeError, match=r"^Batch\(\) got an unexpected keyword 'thread'; did you mean 'threads'\?$"):
         Batch(2, thread=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'thread'; allowed are"):
+        env(thread=1)
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))

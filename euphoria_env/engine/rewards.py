@@ -102,15 +102,15 @@ def note_stars(g, notes):
 
 @jit
 def fill_rewards(g, reward, decider, notes, potential, out):
-    """Writes the rewards of a decision into a float32 array (num_players,), and the potential after it over that before it.
+    """Writes the rewards of a decision into a float32 array (P,), and the potential after it over that before it.
 
+    P is at least the number of players; those who are absent get 0.
     The old potential of those who did not decide is discounted too: so in sum all players get, from one of their decisions to the
     next, gamma times the new potential less the old one.
     """
     out = borrowed(out)
     if reward[NAMED] == UNNAMED:
-        for p in range(int(g["num_players"])):
-            out[p] = 0.0
+        out[:] = 0.0
     else:
         fill_named(g, int(reward[NAMED]), notes, out)
     if reward[TERMS]:

@@ -122,7 +122,8 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
     """
     if not isinstance(given, dict):
         raise ValueError(f"{key} must be an object, not {given!r}")
-    if any((given.get("load") or {}).values()):
+    loaded = given.get("load")  # if it is no object, `Game` says so
+    if isinstance(loaded, Mapping) and any(loaded.values()):
         raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
     if again:
         given = {name: value for name, value in given.items() if name not in ("seed", "generator")}
@@ -145,9 +146,9 @@ def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRul
     Raises:
         ValueError: a seed or a position is not allowed.
     """
-    if not isinstance(seed, Sequence | np.ndarray):
+    if np.ndim(seed) == 0:
         seeds = np.random.SeedSequence(None if seed is None else abs(read_seed(seed))).generate_state(n, np.uint64).tolist()
-        root, starts = seed, {}
+        root, starts = None if seed is None else int(seed), {}
     elif len(seed) != n:
         raise ValueError(f"seed must be an integer, None, or a list of {n}, not of {len(seed)}")
     else:

@@ -93,7 +93,8 @@ class Opponents:
         elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
             chosen = list(opponents)
             if len(chosen) != others:
-                raise ValueError(f"opponents must be one, or a list of {others}, not of {len(chosen)}")
+                allowed = f"one, a list of {others}, or a mixture (a dict or pairs, with weights)"
+                raise ValueError(f"opponents must be {allowed}, not a list of {len(chosen)}")
         else:
             chosen = [opponents] * others
         loaded = {one: as_agent(one) for one in chosen if isinstance(one, str)}

@@ -21,6 +21,7 @@ from euphoria_env.engine.state import TRUNCATED
 from euphoria_env.envs.arguments import choice, reset_options
 from euphoria_env.envs.environment import FRAMES_PER_SECOND
 from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.json_reader import read_integer
 from euphoria_env.keywords import keywords_of, names_keywords
 from euphoria_env.rewards import read_reward
 from euphoria_env.rules import OPTIONS
@@ -71,7 +72,7 @@ class EuphoriaVecEnv(VecEnv):
         super().__init__(num_envs, self.games.single_observation_space, self.games.single_action_space)
         self.metadata["render_fps"] = FRAMES_PER_SECOND
         if seed is not None:
-            self.seed(seed)
+            self.seed(read_integer("seed", seed, 0))
 
     def __copy__(self) -> EuphoriaVecEnv:
         return copy.deepcopy(self)

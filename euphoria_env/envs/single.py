@@ -108,7 +108,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         position = reset_options(options).get("position")
         if position is not None and game_from(position, self.rules, 0).ranking is not None:  # before the generator is used
             raise ValueError("options.position: the game has ended")
-        super().reset(seed=seed)
+        super().reset(seed=int(seed) if isinstance(seed, np.integer) else seed)
         for again in range(MOST_UNASKED):
             number = int(self.np_random.integers(2**63 - 1))
             self._start(None if position is None else game_from(position, self.rules, number, again=again > 0), number)

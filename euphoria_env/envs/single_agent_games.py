@@ -85,10 +85,10 @@ class SingleAgentGames(AgentGames):
         """The batch of games.
 
         Raises:
-            ResetNeeded: `reset` was not called yet, or an opponent failed in the middle of a step.
+            ResetNeeded: `reset` was not called yet, or an opponent or the function `rules` failed in the middle of a step.
         """
         if not self._under_way:
-            raise ResetNeeded("no game has begun, or an opponent failed: call reset()")
+            raise ResetNeeded("no game has begun, or an opponent or the function `rules` failed: call reset()")
         return self.batch
 
     def reset(

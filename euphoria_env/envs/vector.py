@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -118,12 +120,13 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
             _ = self.learners.ready
         positions = positions_from(given.get("position"), self.num_envs)
         root, starts = starts_from(seed, positions, self.num_envs, self.learners.rules)
-        super().reset(seed=root)
         new = chosen
         if chosen is not None and seed is None and not starts:
             new = chosen & ~self._waits  # `learners` restarts games in the step in which they end
         if new is None or new.any():
-            self.learners.reset(self.np_random, starts, new, positions)
+            rng, number = (copy.deepcopy(self.np_random), self.np_random_seed) if root is None else seeding.np_random(root)
+            self.learners.reset(rng, starts, new, positions)
+            self._np_random, self._np_random_seed = rng, number  # only now, since the function `rules` may fail
         self._waits[slice(None) if chosen is None else chosen] = False
         return self._observed_by_learners(), self._infos()
 

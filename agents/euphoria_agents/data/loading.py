@@ -21,7 +21,7 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.validation import checked
 from euphoria_env import Rules
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.json_reader import Json, read_json, shown
+from euphoria_env.json_reader import Json, read_integer, read_json, shown
 from euphoria_env.observations import OBS_SIZE
 
 WINDOW = 1_000_000  # decisions that are shuffled together, by default
@@ -58,9 +58,10 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
         threads: the number of threads that read ahead; None: one for each core.
 
     Raises:
-        ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format.
+        ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format; or
+            `threads` is no integer from 1 on.
     """
-    return Dataset(Path(folder), threads or os.cpu_count() or 1)
+    return Dataset(Path(folder), os.cpu_count() or 1 if threads is None else read_integer("threads", threads, 1))
 
 
 def _read_description(folder: Path) -> tuple[Json, _Description]:
@@ -148,12 +149,10 @@ class Dataset:
             window: the decisions in memory at a time, about 300 bytes each; up to a file more are read.
 
         Raises:
-            ValueError: `size` or `window` is below 1, or a file is missing or damaged.
+            ValueError: `size` or `window` is no integer from 1 on, `seed` none from 0 on, or a file is missing or damaged.
         """
-        for name, value in (("size", size), ("window", window)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
-        rng = np.random.default_rng(seed)
+        size, window = read_integer("size", size, 1), read_integer("window", window, 1)
+        rng = np.random.default_rng(read_integer("seed", seed, 0))
         files = [self._files[k] for k in rng.permutation(len(self._files))]
         waiting: list[Columns] = []
         for left, columns in zip(range(len(files) - 1, -1, -1), self._in_threads(self._read_file, files), strict=True):
@@ -183,7 +182,10 @@ class Dataset:
             content = path.read_bytes()
             if sha256(content) != file.sha256:
                 raise ValueError(f"its SHA-256 is not that in {DATASET}")
-            return read_part(content, self.agents)
+            columns = read_part(content, self.agents)
+            if columns.size != file.decisions:
+                raise ValueError(f"it has {columns.size} decisions, not {file.decisions} as {DATASET} says")
+            return columns
         except FileNotFoundError:
             raise ValueError(f"{path} is missing") from None
         except ValueError as error:
