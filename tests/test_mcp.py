@@ -71,9 +71,11 @@ def test_what_is_wrong_is_said_and_changes_nothing() -> None:
             "seat must be from 0 to 1, not 2": {"seat": 2},
             "agent 'ppo:/etc/passwd' is not built in": {"opponents": ["ppo:/etc/passwd"]},
             "stars": {"options": {"stars": 3}},
+            "num_players": {"options": {"num_players": 3}},
         }.items():
             told = await ask("new_game", **arguments)
             assert told.startswith("error") and fault in told
+        assert len(await ask("new_game", opponents=["x" * 10**5])) < 10**4
         assert (await ask("play", move="place 4 nowhere")).startswith("error")
         assert await ask("look") == seen
         assert "start the server with --hints AGENT" in await ask("hint")

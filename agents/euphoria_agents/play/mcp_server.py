@@ -21,6 +21,7 @@ from euphoria_env.text import TextOptions, observation_text, rules_text
 
 OPPONENT = "ppo"
 SHOWN_MOVES = 3  # the most moves that a hint names
+LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
 
 
 class Table:
@@ -54,7 +55,7 @@ class Table:
             seed: equal seeds give equal games; by default a random one.
             options: options of the game by name, such as {"stars_to_win": 5}.
         """
-        rules = Rules(**{**(options or {}), "num_players": players})
+        rules = Rules(num_players=players, **(options or {}))
         named = opponents or [OPPONENT]
         if len(named) >= players:
             raise ValueError(f"opponents must be at most {players - 1}, not {len(named)}")
@@ -178,7 +179,7 @@ def _in_words(method: Callable[..., str]) -> Callable[..., str]:
         try:
             return method(*args, **kwargs)
         except (ValueError, TypeError, PlayerFailed) as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(str(error)[:LONGEST_ERROR]) from error
 
     return call
 
