@@ -104,7 +104,10 @@ ALWAYS: dict[str, tuple[Answer, str]] = {
     "other JSON": (b'{"choices": []}', "not of the chat protocol"),
     "a cut off body": (b'{"choices": [{"mess', "not of the chat protocol"),
     "endless brackets": (b"[" * 200_000, "not of the chat protocol"),
-    "endless tokens": (b'{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 1e999}}', "not of the chat protocol"),
+    "endless tokens": (
+        b'{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 1e999}}',
+        "not of the chat protocol",
+    ),
     "another form of error": ((400, '{"detail": "5000 tokens are too many"}'), "5000 tokens are too many"),
     "a key that a cut would halve": ((400, json.dumps({"error": {"message": "x" * 115 + KEY}})), "status 400: xxx"),
     "a lost connection": (None, "is the server running"),

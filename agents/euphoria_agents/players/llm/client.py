@@ -78,7 +78,9 @@ class ModelClient:
             found: Any = self._client.chat.completions.create(messages=sent, **self.parameters)
             return self._reply(found, sum(len(message["content"]) for message in messages))
         except openai.APIStatusError as error:
-            raise ModelFailed(self._failure(_reason(error.status_code, self._without_key(_said(error))[:_LONGEST_SAID]))) from None
+            raise ModelFailed(
+                self._failure(_reason(error.status_code, self._without_key(_said(error))[:_LONGEST_SAID]))
+            ) from None
         except openai.APITimeoutError:
             raise ModelFailed(self._failure(f"no answer within {self._spec.options.timeout:g} s: use ?timeout=SECONDS")) from None
         except openai.APIConnectionError as error:
