@@ -8,12 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from euphoria_agents import load
+from euphoria_agents.commands.evaluate import told_counts
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
@@ -241,6 +243,9 @@ def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:
         assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
         requests = len(server.requests)
     assert f"decisions {requests}, answers {requests}, legal first {requests}" in done.stdout
+    assert (
+        told_counts(SimpleNamespace(counts=lambda: {"tokens_in": 123456, "dollars": 0.25})) == "tokens in 123,456, dollars 0.25"
+    )
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > 4 and not any(
         KEY.encode() in content for content in [*written, done.stdout.encode(), done.stderr.encode()]

@@ -83,4 +83,5 @@ def configure_models(options: EvaluateOptions) -> list[str]:
 
 def told_counts(agent: Any) -> str:
     """Returns what an agent counted (`LanguageModel.counts`), in a line."""
-    return ", ".join(f"{name.replace('_', ' ')} {number:,.4g}" for name, number in agent.counts().items())
+    numbers = {name: f"{n:,}" if isinstance(n, int) else f"{n:,.4g}" for name, n in agent.counts().items()}
+    return ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in numbers.items())
