@@ -161,10 +161,12 @@ def test_what_is_sent() -> None:
     assert "Your notes" not in requests[0][0]["messages"][-1]["content"]
 
 
-def test_a_model_that_says_the_key_and_no_or_negative_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_says_the_key_half_a_character_and_no_or_negative_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
     SPENT.settings = Settings(transcripts=tmp_path)
-    agent, requests = played(lambda prompt, number: f"<think>{KEY}</think>{KEY} {good(prompt)}")
+    agent, requests = played(lambda prompt, number: f"<think>{KEY}</think>{KEY} \ud800 {good(prompt)}")
     assert requests[0][1]["authorization"] == f"Bearer {KEY}" and agent.counts()["legal_first"] == len(requests)
     assert not any(KEY in path.read_text() for path in tmp_path.iterdir())
 

@@ -95,9 +95,9 @@ class ModelClient:
         text = message.content or ""
         if not isinstance(text, str):
             raise TypeError("content")
-        text = self._without_key(text)[:_LONGEST]
-        apart = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
-        thinking = "\n".join([self._without_key(str(apart)), *(match[1] for match in _THINKING.finditer(text))]).strip()
+        apart = str(getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or "")
+        text, apart = (self._without_key(said.encode(errors="replace").decode())[:_LONGEST] for said in (text, apart))
+        thinking = "\n".join([apart, *(match[1] for match in _THINKING.finditer(text))]).strip()
         usage, lengths = found.usage, {"prompt_tokens": asked, "completion_tokens": len(text) + len(thinking)}
         tokens = [max(0, int(getattr(usage, name, n // _PER_TOKEN) or 0)) for name, n in lengths.items()]
         return Reply(_THINKING.sub("", text).strip(), thinking[:_LONGEST], *tokens)
