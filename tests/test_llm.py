@@ -8,16 +8,19 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from euphoria_agents import load
+from euphoria_agents.commands.evaluate import told_counts
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
 from euphoria_agents.registry import load_untrusted
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
 from tests.tools.model_server import Answer, model_server
 
 RULES = Rules(num_players=2, max_turns=6)
@@ -102,6 +105,13 @@ ALWAYS: dict[str, tuple[Answer, str]] = {
     "no JSON": (b"hello", "not of the chat protocol"),
     "other JSON": (b'{"choices": []}', "not of the chat protocol"),
     "a cut off body": (b'{"choices": [{"mess', "not of the chat protocol"),
+    "endless brackets": (b"[" * 200_000, "not of the chat protocol"),
+    "endless tokens": (
+        b'{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 1e999}}',
+        "not of the chat protocol",
+    ),
+    "another form of error": ((400, '{"detail": "5000 tokens are too many"}'), "5000 tokens are too many"),
+    "a key that a cut would halve": ((400, json.dumps({"error": {"message": "x" * 115 + KEY}})), "status 400: xxx"),
     "a lost connection": (None, "is the server running"),
 }
 
@@ -112,7 +122,7 @@ def test_faults_that_stay_are_named_in_a_line_without_the_key(fault: str, monkey
     answer, remedy = ALWAYS[fault]
     with pytest.raises(ModelFailed) as error:
         played(lambda prompt, number: answer)
-    assert remedy in str(error.value) and KEY not in str(error.value) and "\n" not in str(error.value)
+    assert remedy in str(error.value) and KEY[:4] not in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_server_that_is_away_or_slow() -> None:
@@ -149,6 +159,45 @@ def test_what_is_sent() -> None:
     assert system.startswith("## Euphoria for 2 players") and "## Your notes\nwatch the bakery" in prompt
     assert "## Since your last decision" in prompt
     assert "Your notes" not in requests[0][0]["messages"][-1]["content"]
+
+
+def test_a_model_that_says_the_key_half_a_character_and_no_or_negative_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+    SPENT.settings = Settings(transcripts=tmp_path)
+    agent, requests = played(lambda prompt, number: f"<think>{KEY}</think>{KEY} \ud800 {good(prompt)}")
+    assert requests[0][1]["authorization"] == f"Bearer {KEY}" and agent.counts()["legal_first"] == len(requests)
+    assert not any(KEY in path.read_text() for path in tmp_path.iterdir())
+
+    def usage(told: Any) -> dict[str, float]:
+        SPENT.settings, message = Settings(), {"role": "assistant", "content": "x" * 40}
+        body = json.dumps({"choices": [{"index": 0, "message": message}], "usage": told}).encode()
+        return played(lambda prompt, number: body, "&tries=1")[0].counts()
+
+    counts = usage(None)
+    assert counts["tokens_in"] > 200 * counts["answers"] and counts["tokens_out"] == 10 * counts["answers"]
+    assert usage({"prompt_tokens": -5, "completion_tokens": None})["tokens_in"] == 0
+
+
+def test_without_a_story_there_are_no_notes_since_they_would_be_those_of_other_games() -> None:
+    with model_server(lambda prompt, number: f"{good(prompt)}<notes>my hidden cards</notes>") as server:
+        agent, rng = load(f"llm:m@{server.url}?moves=list&notes=true"), np.random.default_rng(0)
+        for seed in (1, 2):
+            game = Game(RULES, seed)
+            agent.act(game.observation(0), game.mask(), rng, game)
+        assert not any("otes" in body["messages"][-1]["content"] for body, _ in server.requests)
+
+
+def test_transcripts_of_other_models_are_not_used_and_other_files_stay_whole(tmp_path: Path) -> None:
+    SPENT.settings = Settings(transcripts=tmp_path)
+    asked = [len(played(good, options)[1]) for options in ("", "", "&temperature=1")]
+    assert asked[0] == asked[2] > asked[1] == 0
+    for content in ('{"mine": 1}', '{"mine": 1}\n{"mine": 2}'):
+        (other := tmp_path / "data.jsonl").write_text(content)
+        with pytest.raises(ValueError, match="data.jsonl.*use another folder"):
+            played(good)
+        assert other.read_text() == content
 
 
 def test_games_are_asked_side_by_side() -> None:
@@ -194,7 +243,11 @@ def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:
             env={**os.environ, "OPENAI_API_KEY": KEY}, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
-    assert re.search(r"legal first \d+", done.stdout)
+        requests = len(server.requests)
+    assert f"decisions {requests}, answers {requests}, legal first {requests}" in done.stdout
+    assert (
+        told_counts(SimpleNamespace(counts=lambda: {"tokens_in": 123456, "dollars": 0.25})) == "tokens in 123,456, dollars 0.25"
+    )
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > 4 and not any(
         KEY.encode() in content for content in [*written, done.stdout.encode(), done.stderr.encode()]
@@ -210,6 +263,8 @@ def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:
         ("llm:m?colour=red", "colour"),
         ("llm:m?moves=all", "moves"),
         ("llm:m@ftp://x", "llm:MODEL"),
+        ("llm:m@http://[::1/v1", "is the URL right"),
+        ("llm:m@http://user:password@x/v1", "^llm:m: its URL holds a password"),
     ],
 )
 def test_wrong_specs_are_refused(spec: str, fault: str) -> None:

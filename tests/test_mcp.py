@@ -1,7 +1,9 @@
 """The server of the Model Context Protocol, asked by the client of its SDK."""
 
 import asyncio
+import re
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 
 from mcp import Client
@@ -11,6 +13,7 @@ from euphoria_agents.play import Agents
 from euphoria_agents.play.mcp_server import make_server
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from tests.tools.model_server import Answer, model_server
 
 Ask = Callable[..., Awaitable[str]]
 
@@ -71,9 +74,11 @@ def test_what_is_wrong_is_said_and_changes_nothing() -> None:
             "seat must be from 0 to 1, not 2": {"seat": 2},
             "agent 'ppo:/etc/passwd' is not built in": {"opponents": ["ppo:/etc/passwd"]},
             "stars": {"options": {"stars": 3}},
+            "num_players": {"options": {"num_players": 3}},
         }.items():
             told = await ask("new_game", **arguments)
             assert told.startswith("error") and fault in told
+        assert len(await ask("new_game", opponents=["x" * 10**5])) < 10**4
         assert (await ask("play", move="place 4 nowhere")).startswith("error")
         assert await ask("look") == seen
         assert "start the server with --hints AGENT" in await ask("hint")
@@ -81,6 +86,32 @@ def test_what_is_wrong_is_said_and_changes_nothing() -> None:
         assert "is no legal move" in await ask("explain", name="nobody")
 
     asked(use)
+
+
+def test_a_failed_agent_is_asked_again_and_a_game_that_cannot_begin_replaces_none() -> None:
+    away = threading.Event()
+
+    def answer(prompt: str, number: int) -> Answer:
+        return (
+            (404, "away")
+            if away.is_set()
+            else f"<move>{re.findall('`([^`]+)`', prompt.partition('## Legal moves')[2])[0]}</move>"
+        )
+
+    async def use(ask: Ask) -> None:
+        seen = await ask("new_game", opponents=[spec], seed=1)
+        assert "tells no opinion of moves" in await ask("hint")
+        away.set()
+        assert (await ask("new_game", opponents=[spec], seat=1)).startswith("error") and await ask("look") == seen
+        while not (told := await ask("play", move=await first_move(ask))).startswith("error"):
+            pass
+        assert "of seat 1 failed" in told and (await ask("look")).startswith("error")
+        away.clear()
+        assert "on_turn you; decides you" in await ask("look")
+
+    with model_server(answer) as server:
+        spec = f"llm:m@{server.url}?moves=list&retries=0"
+        asked(use, server=make_server(Agents([spec]), spec))
 
 
 def test_hints_rules_and_cards() -> None:

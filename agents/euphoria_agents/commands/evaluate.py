@@ -36,14 +36,18 @@ def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
 def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
     console = Console(emoji=False, markup=False)
-    models = configure_models(options)
+    models = {spec: player(spec) for spec in configure_models(options)}  # `play_all` forgets its players at the end
     size = seeds_of_a_unit([options.agent, *options.against])
     matches = {
         (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
         for rules in rules_of(options)
         for opponent in dict.fromkeys(options.against)
     }
-    played = play_all(options, console, [unit for units in matches.values() for unit in units])
+    try:
+        played = play_all(options, console, [unit for units in matches.values() for unit in units])
+    finally:
+        for spec, model in models.items():
+            console.print(f"{spec}: {told_counts(model)}", soft_wrap=True)
     reports: dict[int, ResultTable] = {}
     results: list[dict[str, Any]] = []
     for (n, opponent), units in matches.items():
@@ -56,8 +60,6 @@ def run(options: EvaluateOptions) -> None:
         write_results(options.out, results, list(reports.values()))
     for report in reports.values():
         report.show(console)
-    for spec in models:
-        console.print(f"{spec}: {told_counts(player(spec))}", soft_wrap=True)
 
 
 def configure_models(options: EvaluateOptions) -> list[str]:
@@ -81,4 +83,5 @@ def configure_models(options: EvaluateOptions) -> list[str]:
 
 def told_counts(agent: Any) -> str:
     """Returns what an agent counted (`LanguageModel.counts`), in a line."""
-    return ", ".join(f"{name.replace('_', ' ')} {number:,.4g}" for name, number in agent.counts().items())
+    numbers = {name: f"{n:,}" if isinstance(n, int) else f"{n:,.4g}" for name, n in agent.counts().items()}
+    return ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in numbers.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -21,6 +21,8 @@ from euphoria_env.text import TextOptions, observation_text, rules_text
 
 OPPONENT = "ppo"
 SHOWN_MOVES = 3  # the most moves that a hint names
+_OPINIONS: tuple[Literal["visits"], Literal["prior"], Literal["value"]] = ("visits", "prior", "value")  # of `MoveThought`
+LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
 
 
 class Table:
@@ -54,7 +56,7 @@ class Table:
             seed: equal seeds give equal games; by default a random one.
             options: options of the game by name, such as {"stars_to_win": 5}.
         """
-        rules = Rules(**{**(options or {}), "num_players": players})
+        rules = Rules(num_players=players, **(options or {}))
         named = opponents or [OPPONENT]
         if len(named) >= players:
             raise ValueError(f"opponents must be at most {players - 1}, not {len(named)}")
@@ -64,8 +66,8 @@ class Table:
         seats[seat] = Seat("You")
         session = Session.of(Game(rules, seed), with_distinct_names(seats), agents=self._agents)
         session.check_agents()
-        self._session, self._seat = session, seat
         self._let_agents_play(session)
+        self._session, self._seat = session, seat
         return self.look()
 
     def look(self) -> str:
@@ -126,12 +128,15 @@ class Table:
         session = self._begun()
         thoughts = session.hint(self._seat, self._hints)["moves"]
         notation = {move.action: move.notation for move in session.moves(self._seat)}
-        best = sorted(thoughts, key=lambda one: (one["visits"] or 0, one["prior"] or 0), reverse=True)[:SHOWN_MOVES]
+        if all(one[kind] is None for one in thoughts for kind in _OPINIONS):
+            raise ValueError(f"the agent {self._hints} tells no opinion of moves: start the server with --hints ppo, or mcts:100")
+        best = sorted(thoughts, key=lambda one: [one[kind] or 0 for kind in _OPINIONS], reverse=True)[:SHOWN_MOVES]
         return "\n".join(f"- {notation[one['action']]}{_opinion(one)}" for one in best)
 
     def _begun(self) -> Session:
         if self._session is None:
             raise ValueError("no game has begun: call new_game")
+        self._let_agents_play(self._session)  # again, if one has failed before
         return self._session
 
     def _let_agents_play(self, session: Session) -> None:
@@ -178,7 +183,7 @@ def _in_words(method: Callable[..., str]) -> Callable[..., str]:
         try:
             return method(*args, **kwargs)
         except (ValueError, TypeError, PlayerFailed) as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(str(error)[:LONGEST_ERROR]) from error
 
     return call
 

@@ -81,7 +81,7 @@ class LanguageModel(Agent):
         self._spec, self._client, self._lock = spec, ModelClient(spec), threading.Lock()
         options = spec.options
         self._text = TextOptions(options.moves, options.rules, options.format, options.tries)
-        self._transcripts = Transcripts(SPENT.settings.transcripts)
+        self._transcripts = Transcripts(SPENT.settings.transcripts, self._client.parameters)
         self._notes: dict[str, str] = {}  # by the name of the game
         names = ("decisions", "answers", "legal_first", "illegal", "unreadable", "random", "tokens_in", "tokens_out")
         self._counts: dict[str, float] = dict.fromkeys(names, 0) | {"dollars": 0.0}
@@ -131,8 +131,8 @@ class LanguageModel(Agent):
         system = rules_text(options.rules, game.rules)
         told = story.lines if story else ()
         prompt = observation_text(game, game.player, self._text, told, error)
-        if options.notes:
-            notes = self._notes.get(story.game if story else "", "")
+        if options.notes and story:  # without its name, a game would be given the notes of others
+            notes = self._notes.get(story.game, "")
             prompt = "\n\n".join(filter(None, [f"## Your notes\n{notes}" if notes else "", prompt, _ASK_NOTES]))
         found = [{"role": "system", "content": system}] if system else []
         return [*found, {"role": "user", "content": prompt}]
@@ -151,7 +151,7 @@ class LanguageModel(Agent):
             SPENT.add(reply.tokens_in + reply.tokens_out, self._price(reply))
             if name:
                 self._transcripts.add(name, messages, reply, tries, answer.fault, time.perf_counter() - began)
-        if self._spec.options.notes and (found := _NOTES.search(reply.text)):
+        if name and self._spec.options.notes and (found := _NOTES.search(reply.text)):
             self._notes[name] = found[1].strip()[:_MOST_NOTES]
         self._count(answers=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out, dollars=self._price(reply))
         if answer.fault:

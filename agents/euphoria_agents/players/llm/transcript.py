@@ -6,13 +6,16 @@ import hashlib
 import json
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from euphoria_agents.players.llm.client import Reply
 
 VERSION = 1
+_BEGINNING = b'{"version":'  # of a line
 
 
 class Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -46,13 +49,14 @@ class Transcripts:
 
     Args:
         folder: where the files are; None: answers are not kept.
+        asked: what the model is sent besides the conversation, its name among it; other answers in the folder are not used.
 
     Raises:
         ValueError: a file in the folder is no transcript, or one of another version; the message names it.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder, self._lock = folder, threading.Lock()
+    def __init__(self, folder: Path | None, asked: Mapping[str, Any] | None = None) -> None:
+        self._folder, self._asked, self._lock = folder, dict(asked or {}), threading.Lock()
         self._known: dict[str, list[Line]] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -61,8 +65,6 @@ class Transcripts:
 
     def _read(self, path: Path) -> None:
         *whole, cut = path.read_bytes().split(b"\n")
-        if cut:  # by an interrupt: it is not used, and nothing may follow it
-            os.truncate(path, path.stat().st_size - len(cut))
         for number, text in enumerate(whole, 1):
             try:
                 line = msgspec.json.decode(text, type=Line)
@@ -71,11 +73,15 @@ class Transcripts:
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: no transcript of this version ({error}); use another folder") from None
             self._known.setdefault(f"{path.stem} {line.key}", []).append(line)
+        if not whole and not cut.startswith(_BEGINNING[: len(cut)]):
+            raise ValueError(f"{path}: no transcript; use another folder")
+        if cut:  # by an interrupt: it is not used, and nothing may follow it
+            os.truncate(path, path.stat().st_size - len(cut))
 
     def known(self, game: str, messages: list[dict[str, str]]) -> Reply | None:
         """Returns the answer that these messages had in this game before; each answer is returned once."""
         with self._lock:
-            lines = self._known.get(f"{game} {_hash(messages)}")
+            lines = self._known.get(f"{game} {self._hash(messages)}")
             line = lines.pop(0) if lines else None
         return None if line is None else Reply(line.answer, line.thinking, line.tokens_in, line.tokens_out)
 
@@ -84,10 +90,9 @@ class Transcripts:
         if self._folder is None:
             return
         said = reply.text, reply.thinking, tries, fault, reply.tokens_in, reply.tokens_out, round(seconds, 3)
-        line = Line(VERSION, _hash(messages), messages[-1]["content"], *said)
+        line = Line(VERSION, self._hash(messages), messages[-1]["content"], *said)
         with self._lock, (self._folder / f"{game}.jsonl").open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
 
-
-def _hash(messages: list[dict[str, str]]) -> str:
-    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:24]
+    def _hash(self, messages: list[dict[str, str]]) -> str:
+        return hashlib.sha256(json.dumps([self._asked, messages], sort_keys=True).encode()).hexdigest()[:24]
