@@ -1,4 +1,4 @@
-"""GRPO of TRL on the OpenEnv environment: SmolLM2 plays four short games of a deal, and learns from their rewards for a step."""
+"""GRPO of TRL on the OpenEnv environment: SmolLM2 begins four games of a deal, and learns from their rewards for a step."""
 
 import socket
 import sys
@@ -13,8 +13,15 @@ from openenv_environment import app
 from smollm2 import load_model
 from trl import GRPOConfig, GRPOTrainer
 
-STEPS, GAMES, TOKENS, ANSWER = 1, 4, 1600, 24  # games of a deal; tokens of a game, and of an answer
-BEGUN = "<move>"  # each answer begins so: a small model does not find this form by itself
+STEPS, GAMES, TOKENS, ANSWER, HEAT = 1, 4, 720, 16, 0.7  # games of a deal; tokens of a game, and of an answer; temperature
+# A small model finds the form of an answer neither by itself nor from the prompt: it sees two, and each of its own is begun.
+EXAMPLES = [
+    {"role": "user", "content": "## Legal moves\n- `place 4 farm`, `place 6 aquifer`, `retrieve free`"},
+    {"role": "assistant", "content": "<move>place 6 aquifer</move>"},
+    {"role": "user", "content": "## Legal moves\n- `choose phil_the_spy`, `choose ian_the_horticulturist`"},
+    {"role": "assistant", "content": "<move>choose phil_the_spy</move>"},
+]
+BEGUN = "<move>"
 RULES = {"num_players": 2, "stars_to_win": 1, "max_turns": 6, "moves": "list", "tries": 1, "illegal": "random"}
 
 
@@ -31,13 +38,15 @@ def game(seed, model, tokenizer):
     with GenericEnvClient(base_url=URL).sync() as client:
         step = client.reset(seed=seed)
         while not step.done:
-            asked = tokenizer.apply_chat_template(
-                [{"role": "user", "content": step.observation["prompt"]}], add_generation_prompt=True, return_dict=False
-            ) + tokenizer.encode(BEGUN)
+            messages = [*([] if ids else EXAMPLES), {"role": "user", "content": step.observation["prompt"]}]
+            asked = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False) + tokenizer.encode(
+                BEGUN
+            )
             if ids and len(ids) + len(asked) + ANSWER > TOKENS:
                 break
             first, ids, own = first or len(asked), ids + asked, own + [0] * len(asked)
-            out = model.generate(torch.tensor([ids]), max_new_tokens=ANSWER, do_sample=True)[0, len(ids) :].tolist()
+            told = torch.tensor([ids])
+            out = model.generate(told, max_new_tokens=ANSWER, do_sample=True, temperature=HEAT)[0, len(ids) :].tolist()
             ids, own = ids + out, own + [1] * len(out)
             step = client.step({"text": BEGUN + tokenizer.decode(out, skip_special_tokens=True)})
     gained = step.observation["rewards"]["player_0"]
@@ -61,6 +70,7 @@ settings = GRPOConfig(
     num_generations=GAMES,
     per_device_train_batch_size=GAMES,
     max_completion_length=TOKENS,
+    temperature=HEAT,
     learning_rate=1e-5,
     use_cpu=True,
     report_to="none",
