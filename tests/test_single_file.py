@@ -79,7 +79,7 @@ def test_the_command_trains_rates_and_keeps_the_curve(tmp_path: Path) -> None:
     with (tmp_path / "player.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["decisions"]) for row in rows] == [1024, 2048] and all(0 <= float(row["won"]) <= 1 for row in rows)
-    assert 0 < float(rows[0]["processor_seconds"]) < float(rows[1]["processor_seconds"])
+    assert 0 < float(rows[0]["processor_seconds"]) <= float(rows[1]["processor_seconds"])
 
 
 @pytest.mark.parametrize(

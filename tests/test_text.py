@@ -414,5 +414,5 @@ def test_unknown_options_name_what_is_allowed(make: Any) -> None:
         with pytest.raises(ValueError, match=f"{name}.*{allowed}"):
             make(**{name: "all"})
     for name in ("mask", "events", *["seat", "opponents"] * (make is euphoria_env.text_env)):
-        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        with pytest.raises(TypeError, match=f"unexpected keyword '{name}'"):
             make(**{name: 1})

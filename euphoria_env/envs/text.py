@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from euphoria_env.envs.environment import PICTURE_SIZE, OneGame
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import shown
-from euphoria_env.rules import Rules
+from euphoria_env.keywords import names_keywords
+from euphoria_env.rules import OPTIONS
 from euphoria_env.text import TextOptions, observation_text, read_answer, rules_text
 
 _CHARACTERS = "\n\t" + string.digits + string.ascii_letters + string.punctuation + " "
 _LONGEST_PROMPT, _LONGEST_SAMPLE = 1_000_000, 10_000
+_OPTIONS = [*(one.name for one in fields(TextOptions)), *OPTIONS]
 _LOST = -1  # in place of an action: the player has lost by wrong answers
 _COUNTED = ("decisions", "legal_first", "illegal", "unreadable", "random")
 
@@ -116,6 +119,7 @@ class _TextGame(OneGame):
         return actions.parse(move)
 
 
+@names_keywords(*_OPTIONS)
 class EuphoriaTextEnv(_TextGame, EuphoriaEnv):
     """Euphoria for one language model; agents play the other seats inside `step`.
 
@@ -144,7 +148,6 @@ class EuphoriaTextEnv(_TextGame, EuphoriaEnv):
         **options: Any,
     ) -> None:
         self._text = TextOptions.taken_from(options)
-        Rules(**options)  # refuses the other keywords of `EuphoriaEnv`
         super().__init__(opponents, seat, reward, render_mode, render_size, **options)
         self.action_space: spaces.Space[Any] = _answer_space()
 
@@ -169,6 +172,7 @@ class EuphoriaTextEnv(_TextGame, EuphoriaEnv):
         return info
 
 
+@names_keywords(*_OPTIONS)
 class text_env(_TextGame, env):
     """`env` for language models: all seats are asked in text, and answer in text.
 
@@ -194,7 +198,6 @@ class text_env(_TextGame, env):
         **options: Any,
     ) -> None:
         self._text = TextOptions.taken_from(options)
-        Rules(**options)  # refuses the other keywords of `raw_env`
         super().__init__(render_mode, reward, render_size, **options)
         self._action_spaces: dict[str, Any] = {agent: _answer_space() for agent in self.possible_agents}
 
