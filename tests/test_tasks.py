@@ -361,7 +361,9 @@ def clone(tmp_path: Path) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files under a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"
+    }
 
 
 def judged(folder: Path, name: str = "ours", **changed: Any) -> Path:
