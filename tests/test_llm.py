@@ -233,6 +233,21 @@ def test_transcripts_resume_and_budgets_end(tmp_path: Path) -> None:
         played(good)
 
 
+def test_the_name_of_a_game_does_not_tell_its_seed() -> None:
+    """With its seed, an agent could deal the hidden cards (R19)."""
+    names: list[str] = []
+
+    class Curious:
+        needs_game = needs_story = True
+
+        def act(self, observation: Any, mask: Any, rng: Any, game: Any) -> int:
+            names.append(game.story.game)
+            return int(mask.argmax())
+
+    result = play_match([Curious(), load("random")], 2, RULES, seed=5)  # type: ignore[list-item]
+    assert len(set(names)) == 2 and not any(str(game.seed) in name for game in result.played for name in names)
+
+
 def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:
     with model_server(good) as server:
         spec = f"llm:m@{server.url}?moves=list"

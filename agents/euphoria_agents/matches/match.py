@@ -237,7 +237,9 @@ def play_match(
     start = time.perf_counter()
     deals, choices = np.random.SeedSequence(seed).spawn(2)
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
-    tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
+    # Agents see the names of games: they must tell neither seeds nor which games have the same deal (R19).
+    names = choices.spawn(1)[0].generate_state(games, np.uint64).tolist()
+    tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n, f"{names[k]:016x}") for k in range(games)]
     players = _Tables(agents, np.random.default_rng(choices))
     with _reporter(progress, games) as report:
         for first in range(0, games, TABLES):
@@ -280,8 +282,8 @@ class AgentGenerator:
 class _Table:
     """A game and its line-up: the agent at place p sits on seat p + `rotation`, counted around the table."""
 
-    def __init__(self, game: Game, seed: int, rotation: int) -> None:
-        self.game, self.seed, self.rotation = game, seed, rotation
+    def __init__(self, game: Game, seed: int, rotation: int, name: str) -> None:
+        self.game, self.seed, self.rotation, self.name = game, seed, rotation, name
         self.n = game.rules.num_players
         self.decisions = [0] * self.n
 
@@ -336,7 +338,7 @@ class _Tables(AgentGames):
         """Returns a game, determinized for the player who must decide."""
         table = self._tables[game]
         agent = self._agents[table.place]
-        return self._generators[id(agent)].deal(table.game, table.game.player, agent, f"{table.seed}-{table.rotation}")
+        return self._generators[id(agent)].deal(table.game, table.game.player, agent, table.name)
 
     def store(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
         """Plays the moves, and divides the seconds evenly among their places."""

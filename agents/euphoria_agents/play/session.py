@@ -286,7 +286,7 @@ class Session:
         def think() -> int:
             chance = AgentGenerator(np.random.default_rng(seed))
             given = game.observation(seat), game.mask(), chance.own
-            name = f"{_hash(self._start):x}"
+            name = f"{_hash(self._start, 'story'):x}"
             return self._ask(
                 seat, spec, lambda agent: agent_protocol.query_one(agent, *given, lambda: chance.deal(game, seat, agent, name))
             )
