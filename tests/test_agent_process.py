@@ -33,6 +33,12 @@ class First:
     def act(self, observation, mask, rng):
         return int(mask.argmax())
 
+class Listens:
+    needs_game = needs_story = True
+    def act(self, observation, mask, rng, game):
+        legal = mask.nonzero()[0]
+        return int(legal[len("".join(game.story.lines)) % len(legal)])
+
 class Draws:
     def act(self, observation, mask, rng):
         return int(rng.choice(mask.nonzero()[0]))
@@ -135,12 +141,14 @@ def ask_once(agent: Any, games: int = 1) -> Any:
     return query(agent, seen, masks, np.random.default_rng(3), lambda _: game.determinize(0, 1))[0]
 
 
-@pytest.mark.parametrize(("spec", "seconds"), [("lonely:Draws", None), ("lonely:Batches", LIMIT), ("greedy:1", LIMIT)])
+@pytest.mark.parametrize(
+    ("spec", "seconds"), [("lonely:Draws", None), ("lonely:Batches", LIMIT), ("lonely:Listens", None), ("greedy:1", LIMIT)]
+)
 def test_the_same_games_as_in_this_process(spec: str, seconds: float | None) -> None:
     here = play_match([load(spec), load("random")], 4, RULES, seed=2)
     with AgentProcess(spec, seconds=seconds) as agent:
         there = play_match([agent, load("random")], 4, RULES, seed=2)
-        assert agent.needs_game == (spec == "greedy:1")
+        assert agent.needs_game == (spec in ("greedy:1", "lonely:Listens"))
     assert here.played == there.played
 
 

@@ -64,7 +64,7 @@ class AgentProcess(Agent):
 
     Attributes:
         name: the spec, by which errors name the agent.
-        needs_game: as the agent has it.
+        needs_game, needs_story: as the agent has them.
 
     Raises:
         ValueError: the spec is wrong, or the agent cannot be made; see `load`.
@@ -91,7 +91,7 @@ class AgentProcess(Agent):
             self.close()
             raise ValueError(made)
         made = self._proper(partial(checked, made, _Made))
-        self.needs_game, self._batches = made.needs_game, made.batches
+        self.needs_game, self.needs_story, self._batches = made.needs_game, made.needs_story, made.batches
 
     def __enter__(self) -> AgentProcess:
         return self
@@ -198,6 +198,7 @@ class _Made(msgspec.Struct, forbid_unknown_fields=True):
     """The properties of an agent."""
 
     needs_game: bool
+    needs_story: bool
     batches: bool
 
 
@@ -255,7 +256,8 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
         agent: Any = load(spec)
     except ValueError as error:
         return None, _text(error)
-    return agent, {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": answers_batches(agent)}
+    needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story")}
+    return agent, {**needs, "batches": answers_batches(agent)}
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
