@@ -274,7 +274,8 @@ def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:
     [
         ("llm:", "llm:MODEL"),
         ("llm:a b", "llm:MODEL"),
-        ("llm:m?tries=0", "tries"),
+        ("llm:m?tries=0", "tries must be an integer from 1 to 100"),
+        ("llm:m?illegal=lose", "illegal must be random or raise"),
         ("llm:m?colour=red", "colour"),
         ("llm:m?moves=all", "moves"),
         ("llm:m@ftp://x", "llm:MODEL"),

@@ -410,7 +410,7 @@ def test_in_the_environment_of_all_seats_who_answers_wrongly_loses() -> None:
 @pytest.mark.parametrize("make", [made, euphoria_env.text_env])
 def test_unknown_options_name_what_is_allowed(make: Any) -> None:
     wrong = {"moves": "consequences, list, none", "rules": "none, short, whole", "format": "markdown, json"}
-    for name, allowed in (wrong | {"illegal": "lose, random, raise", "tries": "must be an integer from 1 on"}).items():
+    for name, allowed in (wrong | {"illegal": "lose, random, raise", "tries": "must be an integer from 1 to 100"}).items():
         with pytest.raises(ValueError, match=f"{name}.*{allowed}"):
             make(**{name: "all"})
     for name in ("mask", "events", *["seat", "opponents"] * (make is euphoria_env.text_env)):

@@ -15,6 +15,9 @@ _ALLOWED = {
 }
 
 
+MOST_TRIES = 100
+
+
 @dataclass(frozen=True)
 class TextOptions:
     """What a prompt holds, and what happens after answers that are no legal moves.
@@ -23,7 +26,7 @@ class TextOptions:
         moves: what is said of the legal moves: "consequences" (costs, gains and risks), "list" (the moves alone), or "none".
         rules: the rules in the system text: "none", "short" (at most 1,500 tokens) or "whole".
         format: "markdown" or "json", with the same content.
-        tries: the number of answers allowed for one decision, 1 or more.
+        tries: the number of answers allowed for one decision, 1 to 100.
         illegal: what the last wrong answer does: "lose" ends the game with a reward of -1, "random" plays a random legal move,
             "raise" raises `IllegalMove` and changes nothing.
 
@@ -40,7 +43,7 @@ class TextOptions:
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
             Reader().one_of(name, getattr(self, name), allowed)
-        object.__setattr__(self, "tries", read_integer("tries", self.tries, 1))
+        object.__setattr__(self, "tries", read_integer("tries", self.tries, 1, MOST_TRIES))
 
     @classmethod
     def taken_from(cls, arguments: dict[str, Any]) -> Self:

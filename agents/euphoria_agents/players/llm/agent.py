@@ -18,7 +18,7 @@ from euphoria_agents.players.llm.spec import ModelSpec, read_spec
 from euphoria_agents.players.llm.transcript import Transcripts
 from euphoria_env import actions
 from euphoria_env.game import Game
-from euphoria_env.text import TextOptions, observation_text, read_answer, rules_text
+from euphoria_env.text import observation_text, read_answer, rules_text
 
 _NOTES = re.compile(r"<notes>(.*?)</notes>", re.DOTALL | re.IGNORECASE)
 _MOST_NOTES = 4000  # characters of notes that are kept
@@ -79,8 +79,6 @@ class LanguageModel(Agent):
 
     def __init__(self, spec: ModelSpec) -> None:
         self._spec, self._client, self._lock = spec, ModelClient(spec), threading.Lock()
-        options = spec.options
-        self._text = TextOptions(options.moves, options.rules, options.format, options.tries)
         self._transcripts = Transcripts(SPENT.settings.transcripts, self._client.parameters)
         self._notes: dict[str, str] = {}  # by the name of the game
         names = ("decisions", "answers", "legal_first", "illegal", "unreadable", "random", "tokens_in", "tokens_out")
@@ -113,7 +111,7 @@ class LanguageModel(Agent):
 
     def _decide(self, game: Game, chance: float) -> int:
         """Returns the move of a decision; `chance`, from [0, 1), draws it if all answers were wrong."""
-        options, legal, error = self._spec.options, game.legal(), ""
+        options, legal, error = self._spec.text, game.legal(), ""
         for tries in range(1, options.tries + 1):
             messages = self._messages(game, error)
             move, fault, error = self._answered(game, messages, legal, tries)
@@ -127,11 +125,11 @@ class LanguageModel(Agent):
 
     def _messages(self, game: Game, error: str) -> list[dict[str, str]]:
         """Returns the conversation that asks for a decision: the rules, then the prompt of the seat."""
-        options, story = self._spec.options, game.story
-        system = rules_text(options.rules, game.rules)
+        text, story = self._spec.text, game.story
+        system = rules_text(text.rules, game.rules)
         told = story.lines if story else ()
-        prompt = observation_text(game, game.player, self._text, told, error)
-        if options.notes and story:  # without its name, a game would be given the notes of others
+        prompt = observation_text(game, game.player, text, told, error)
+        if self._spec.options.notes and story:  # without its name, a game would be given the notes of others
             notes = self._notes.get(story.game, "")
             prompt = "\n\n".join(filter(None, [f"## Your notes\n{notes}" if notes else "", prompt, _ASK_NOTES]))
         found = [{"role": "system", "content": system}] if system else []

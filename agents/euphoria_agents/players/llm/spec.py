@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from dataclasses import fields
+from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Meta
+
+from euphoria_env.text import TextOptions
 
 FORM = "llm:MODEL[@URL][?OPTION=VALUE&...]"
 _SPEC = re.compile(r"(?P<model>[^?@\s]+)(@(?P<url>https?://[^?\s]+))?(\?(?P<options>\S*))?")
@@ -16,11 +19,9 @@ Dollars = Annotated[float, Meta(ge=0, le=1e6)]
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a model is asked.
+    """How a model is asked; `TextOptions` says what it is asked.
 
     Attributes:
-        moves, rules, format, tries: as for `euphoria_env.text.TextOptions`.
-        illegal: what happens when all tries were wrong: "random" plays a random legal move, "raise" ends the run with an error.
         notes: whether the model may write notes to itself, which it reads at its next decision.
         temperature, seed: of the sampling; None: that of the server.
         max_output: the most tokens of an answer, thinking included; None: as the server decides.
@@ -30,11 +31,6 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         price_in, price_out: dollars for a million tokens of prompts and of answers.
     """
 
-    moves: Literal["consequences", "list", "none"] = "consequences"
-    rules: Literal["none", "short", "whole"] = "short"
-    format: Literal["markdown", "json"] = "markdown"
-    tries: Annotated[int, Meta(ge=1, le=20)] = 3
-    illegal: Literal["random", "raise"] = "random"
     notes: bool = False
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = 0.0
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = 0
@@ -46,12 +42,18 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     price_out: Dollars = 0.0
 
 
+_TEXT = tuple(one.name for one in fields(TextOptions))
+_USUAL = {"rules": "short", "illegal": "random"}  # where they differ from those of the environment
+_MAY_BE_NONE = ("temperature", "seed", "max_output", "effort")
+
+
 class ModelSpec(msgspec.Struct, frozen=True):
-    """A model: its name, the URL of its server (None: that of OPENAI_BASE_URL, or OpenAI's), and how it is asked."""
+    """A model: its name, the URL of its server (None: that of OPENAI_BASE_URL, or OpenAI's), and how and what it is asked."""
 
     model: str
     url: str | None
     options: ModelOptions
+    text: TextOptions
 
 
 def read_spec(text: str) -> ModelSpec:
@@ -64,17 +66,21 @@ def read_spec(text: str) -> ModelSpec:
     if found is None:
         raise ValueError(f"a language model is named as {FORM}, not llm:{text[:80]}")
     try:
-        given: dict[str, Any] = dict(
-            parse_qsl(found["options"] or "", keep_blank_values=True, strict_parsing=bool(found["options"]))
-        )
-        options = msgspec.convert(
-            {name: None if value == "none" and name in _MAY_BE_NONE else value for name, value in given.items()},
-            ModelOptions,
-            strict=False,
-        )
+        query = found["options"]
+        given: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True)) if query else {}
+        prompts = _text_options(given)
+        given = {name: None if value == "none" and name in _MAY_BE_NONE else value for name, value in given.items()}
+        options = msgspec.convert(given, ModelOptions, strict=False)
     except ValueError as error:  # a `msgspec.ValidationError` is one
-        raise ValueError(f"llm:{found['model']}: {error}; options are {', '.join(ModelOptions.__struct_fields__)}") from error
-    return ModelSpec(found["model"], found["url"], options)
+        names = ", ".join((*_TEXT, *ModelOptions.__struct_fields__))
+        raise ValueError(f"llm:{found['model']}: {error}; options are {names}") from error
+    return ModelSpec(found["model"], found["url"], options, prompts)
 
 
-_MAY_BE_NONE = ("temperature", "seed", "max_output", "effort")
+def _text_options(given: dict[str, Any]) -> TextOptions:
+    """Returns the options of prompts among the given ones, which it removes from them."""
+    if given.get("tries", "").isdecimal():
+        given["tries"] = int(given["tries"])
+    if given.get("illegal") == "lose":
+        raise ValueError("illegal must be random or raise here: no agent can lose a game by itself")
+    return TextOptions(**{**_USUAL, **{name: given.pop(name) for name in _TEXT if name in given}})
