@@ -58,7 +58,8 @@ def test_the_command_serves_on_stdio() -> None:
     async def use(ask: Ask) -> None:
         tools = {tool.name for tool in (await ask.client.list_tools()).tools}
         assert tools == {"new_game", "look", "moves", "play", "rules", "explain", "hint"}
-        assert "## Question" in await ask("new_game", opponents=["random"], seed=1)
+        seen = await ask("new_game", opponents=["random"], seed=1)
+        assert "## Question" in seen and "call `play`" in seen and "<move>" not in seen
 
     asked(use, server=StdioServerParameters(command=sys.executable, args=["-m", "euphoria_agents", "mcp"]))
 

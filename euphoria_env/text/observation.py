@@ -13,7 +13,7 @@ from euphoria_env.words import Move, legal_moves, log, question
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-_HOW = "Answer with one legal move, word for word, as <move>...</move>"
+HOW_TO_ANSWER = "Answer with one legal move, word for word, as <move>...</move>"
 _LEGAL: dict[str, Callable[[Game, int], Sequence[Move | str]]] = {
     "consequences": legal_moves,
     "list": lambda game, seat: game.legal(),
@@ -23,7 +23,12 @@ _MOVE_PARTS = ("cost", "gain", "risk")
 
 
 def observation_text(
-    game: Game, seat: int, options: TextOptions | None = None, since: int | Sequence[str] | None = None, error: str = ""
+    game: Game,
+    seat: int,
+    options: TextOptions | None = None,
+    since: int | Sequence[str] | None = None,
+    error: str = "",
+    how_to_answer: str = HOW_TO_ANSWER,
 ) -> str:
     """Returns what the player of a seat may know (R19), and what they are asked, as text.
 
@@ -33,6 +38,7 @@ def observation_text(
         options: their `moves` and `format`; None: the usual ones. Legal moves are listed if the seat decides.
         since: what happened: the number of the first decision of which the text tells, or the lines themselves; None: nothing.
         error: what was wrong with the last answer, said first.
+        how_to_answer: what the player must do if they decide.
 
     Raises:
         ValueError: there is no such seat.
@@ -42,7 +48,7 @@ def observation_text(
     facts["since_your_last_decision"] = log(game, seat, since=since) if isinstance(since, int) else list(since or ())
     facts["question"] = question(game, seat)
     if game.player == seat and game.ranking is None:
-        facts["how_to_answer"] = _HOW
+        facts["how_to_answer"] = how_to_answer
         facts["legal_moves"] = _LEGAL[options.moves](game, seat)
     facts = {name: value for name, value in facts.items() if value}
     return _markdown(facts) if options.format == "markdown" else _json(facts)

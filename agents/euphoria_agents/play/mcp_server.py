@@ -20,6 +20,7 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.text import TextOptions, observation_text, rules_text
 
 OPPONENT = "ppo"
+HOW_TO_PLAY = "`moves` lists your legal moves; call `play` with one of them, word for word"
 SHOWN_MOVES = 3  # the most moves that a hint names
 _OPINIONS: tuple[Literal["visits"], Literal["prior"], Literal["value"]] = ("visits", "prior", "value")  # of `MoveThought`
 LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
@@ -74,7 +75,8 @@ class Table:
         """Returns what you may know of the game: your things, the others', the board, what happened, and the question."""
         session = self._begun()
         last = session.last_decision(self._seat)
-        text = observation_text(session.game_at(), self._seat, TextOptions(moves="none"), 0 if last is None else last)
+        options, since = TextOptions(moves="none"), 0 if last is None else last
+        text = observation_text(session.game_at(), self._seat, options, since, how_to_answer=HOW_TO_PLAY)
         return text if not session.over else f"{session.question(self._seat)}\n\n{text}"
 
     def moves(self) -> str:
