@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.benchmark.measures import MEASURES, heading, shown
+from euphoria_agents.benchmark.measures import MEASURES, column_title, measure_text
 from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task
 
 RESAMPLES = 10_000  # of the bootstrap
 # The columns before and after those of the opponents.
 BEFORE = "agent", "decisions", "all"
-AFTER = "each seed", "rank", "rating", *map(heading, MEASURES), "entry"
+AFTER = "each seed", "rank", "rating", *map(column_title, MEASURES), "entry"
 
 
 class LeaderboardRow(NamedTuple):
@@ -78,7 +78,7 @@ def _standing(opponents: Sequence[str], name: str, decisions: int, seeds: list[M
     rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
     entries = [seed["entry"] for seed in seeds if "entry" in seed]
     told = _entry_as_text(entries) if entries else ""
-    measures = [shown(seeds[0], measure) for measure in MEASURES]
+    measures = [measure_text(seeds[0], measure) for measure in MEASURES]
     return LeaderboardRow(name, decisions, against, rates, low, high, rank, rating, measures, told)
 
 

@@ -35,7 +35,7 @@ class TooSlow(AgentFailed):
 
 
 class Story(NamedTuple):
-    """What the player of a determinized game has seen since their last decision.
+    """The events that the player of a determinized game has seen since their last decision.
 
     Attributes:
         game: a name of the game and the seat, the same for all its decisions.

@@ -68,7 +68,7 @@ class Batch:
 
     Raises:
         TypeError: a keyword is unknown.
-        ValueError: `n` or `threads` is below 1, `rules` are no rules for N games, the reward is wrong, the seed is no integer, or
+        ValueError: `n` or `threads` is below 1, `rules` do not fit N games, the reward is wrong, the seed is not an integer, or
             `events` is out of range.
     """
 

@@ -32,7 +32,7 @@ class BatchRules:
         kinds: (N,) int64, the number in `rows` of the rules of a game that begins.
 
     Raises:
-        ValueError: the argument is none of these.
+        ValueError: `given` is something else, or a list of another length.
     """
 
     def __init__(self, n: int, given: RulesSource | None) -> None:

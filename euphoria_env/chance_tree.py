@@ -24,7 +24,7 @@ from euphoria_env.engine.loop import step
 from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, OUT_BY, copy_rows
 from euphoria_env.engine.tape import KINDS, TAPE_ERROR, TAPE_EVENTS, TAPE_FIRST, TAPE_VIEWER, empty_tape
 from euphoria_env.event_kinds import EVENT_SIZE, SECRET, EventKind
-from euphoria_env.game_log import EVENTS, OUTCOME_OF, named, outcome_number, refuse_taken
+from euphoria_env.game_log import EVENTS, OUTCOME_OF, outcome_number, outcome_value, refuse_taken
 from euphoria_env.json_reader import Reader, shown
 from euphoria_env.record import Outcome
 
@@ -82,7 +82,7 @@ class _Tree:
             else:
                 self.built = max([self.built, *(a for kind, _, a, _ in events if kind == EventKind.BUILT)])
                 leaves.append((known, probability))
-        return [(p, [(KINDS[k], None if n < 0 else named(KINDS[k], n)) for k, n in known]) for known, p in sorted(leaves)]
+        return [(p, [(KINDS[k], None if n < 0 else outcome_value(KINDS[k], n)) for k, n in known]) for known, p in sorted(leaves)]
 
     def had_no_choice(self, events: list[list[int]]) -> bool:
         """Returns whether another player gave up cards without being asked; with other cards they would have been."""

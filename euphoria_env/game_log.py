@@ -31,7 +31,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def named(kind: str, value: int) -> int | str:
+def outcome_value(kind: str, value: int) -> int | str:
     """Returns the value of an outcome as users see it."""
     return _NAMES[kind][value] if kind in _NAMES else value
 
@@ -95,7 +95,7 @@ class GameLog:
 
     def waiting_by_name(self) -> dict[str, list[int | str]]:
         """Returns the outcomes that wait, as `load` takes them."""
-        return {kind: [named(kind, value) for value in queue] for kind, queue in self.waiting.items()}
+        return {kind: [outcome_value(kind, value) for value in queue] for kind, queue in self.waiting.items()}
 
     def begin(self) -> np.ndarray:
         """Returns the tape for a step of the engine."""
@@ -134,7 +134,7 @@ class GameLog:
         self._events.append(events)
         self._taken += n
         for kind, _, value, _ in events[IS_OUTCOME[events[:, 0]]].tolist():
-            self._outcomes.append((OUTCOME_OF[kind], named(OUTCOME_OF[kind], value)))
+            self._outcomes.append((OUTCOME_OF[kind], outcome_value(OUTCOME_OF[kind], value)))
 
     def __len__(self) -> int:
         return self._taken + int(self._tape[tape.TAPE_EVENTS])
@@ -158,7 +158,7 @@ def _refuse_impossible(used: np.ndarray) -> None:
     if kind >= 0:
         name, value = tape.KINDS[kind], int(used[int(used[kind]) - 1])
         wrong = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
-        raise ValueError(f"the loaded outcome {name} {named(name, value)!r} {wrong}")
+        raise ValueError(f"the loaded outcome {name} {outcome_value(name, value)!r} {wrong}")
 
 
 def outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:

@@ -1,4 +1,4 @@
-"""Rewards of one's own: weights over quantities of the players (`table`), paid as changes or as a potential.
+"""Reads rewards: names, or weights over quantities of the players (`table`), paid as changes or as a potential.
 
 `{"stars": 1.0, "goods": 0.02}` pays the change with every decision. `{"potential": {...}, "gamma": 0.999, "end": "win"}` pays the
 named reward `end`, shaped by a potential (Ng, Harada and Russell 1999). docs/environment.md says what is paid when.
@@ -22,7 +22,7 @@ MOST_WEIGHT = 1e6  # the rewards are float32
 
 
 class QuantityRow(NamedTuple):
-    """What can be weighed of a player: its name, its range (lowest and highest value) and its meaning."""
+    """A quantity of a player that a reward can weigh: its name, its range (lowest and highest value) and its meaning."""
 
     name: str
     range: tuple[int, int]

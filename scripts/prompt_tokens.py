@@ -20,7 +20,7 @@ OPTIONS = [TextOptions(moves=m, format=f) for f, m in product(("markdown", "json
 
 
 def counter() -> Callable[[str], int]:
-    """What counts the tokens of a text."""
+    """Returns a function that counts the tokens of a text."""
     try:
         from bpe_openai import get_encoding
     except ImportError:

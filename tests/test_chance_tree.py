@@ -15,7 +15,7 @@ from euphoria_env import Game, IllegalMove, Rules, chance_tree
 from euphoria_env.board import SUBTERRAN
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
-from euphoria_env.game_log import named
+from euphoria_env.game_log import outcome_value
 from tests.tools.playing import active, all_rules, conserved, prefer, random_move
 from tests.tools.positions import any_position
 
@@ -30,7 +30,7 @@ def seen(game: Game, player: int, first: int) -> list[tuple[Any, ...]]:
     for (kind, _), run in groupby(game.events_for(player)[first:], key=lambda event: event[:2]):
         if outcome := KIND_ROWS[EventKind(kind)].outcome:
             values = sorted(event.a for event in run) if kind in chance_tree.BATCHES else [event.a for event in run]
-            found += [(outcome, None if value < 0 else named(outcome, value)) for value in values]
+            found += [(outcome, None if value < 0 else outcome_value(outcome, value)) for value in values]
     return found
 
 

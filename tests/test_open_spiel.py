@@ -143,6 +143,7 @@ def test_search() -> None:
     state = game.new_initial_state()
     while not state.is_terminal():
         state.apply_action(0 if state.is_chance_node() else searches[state.current_player()].step(state))
+    assert sum(state.returns()) == 0
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from euphoria_agents import load
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.benchmark import judging
 from euphoria_agents.benchmark.judging import GAMES, RECORDS, RESULT, ROW, TIMES, UNFINISHED, check_result, heading, judge, row
-from euphoria_agents.benchmark.regret import regret, regrets
+from euphoria_agents.benchmark.regret import judged_regret, regrets
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.benchmark.tasks import RUNS, TASKS
 from euphoria_agents.matches.match import ratio
@@ -87,8 +87,8 @@ def test_the_regret_of_a_decision() -> None:
     game, oracle = Game(Rules(num_players=2), seed=1), Oracle()
     best, other = game.legal_actions()[:2].tolist()
     chance = np.random.default_rng(1)
-    assert regret(game, best, oracle, chance) == 0.0 and not oracle.asked  # type: ignore[arg-type]
-    assert regret(game, other, oracle, chance) == pytest.approx(0.1)  # type: ignore[arg-type]
+    assert judged_regret(game, best, oracle, chance) == 0.0 and not oracle.asked  # type: ignore[arg-type]
+    assert judged_regret(game, other, oracle, chance) == pytest.approx(0.1)  # type: ignore[arg-type]
     assert [move for move, _ in oracle.asked] == [best, other] and len({seed for _, seed in oracle.asked}) == 1, "the same deals"
 
 

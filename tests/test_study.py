@@ -23,7 +23,7 @@ from euphoria_agents.play.study.summary import mistakes, summarise, suspects
 from euphoria_agents.players import ppo
 from euphoria_agents.record_steps import Replayed, steps
 from euphoria_agents.training.play_kernels import NOBODY
-from euphoria_agents.training.self_play import play_on, winners
+from euphoria_agents.training.self_play import play_until, winners
 from euphoria_env import Game, Rules, actions
 from tests.tools.commands import euphoria
 
@@ -379,7 +379,7 @@ def test_intervals_have_the_long_run_in_them(entries: list[Entry], record: str) 
             after = game.determinize(game.player, k)
             after.play(move)
             rows[k] = after.states[0]
-        play_on(ppo.make_ppo(), rows, rng, np.full(len(rows), NOBODY))
+        play_until(ppo.make_ppo(), rows, rng, np.full(len(rows), NOBODY))
         shares.append((winners(rows) == game.player).mean())
     found = [compare(game.states, moves, (seed,), 64) for seed in range(20)]
     assert sum(abs(one["difference"] - (shares[1] - shares[0])) < one["margin"] for one in found) >= 16

@@ -60,7 +60,7 @@ def reward_number(name: object) -> int:
 
 
 class Quantity(IntEnum):
-    """What can be weighed of each player; `euphoria_env.rewards` says what each counts."""
+    """The quantities of a player that a reward can weigh; `euphoria_env.rewards` says what each counts."""
 
     STARS = 0
     GOODS = auto()
@@ -141,11 +141,11 @@ def add_quantity(g, quantity, weight, out):
         for p in range(MAX_PLAYERS):
             out[p] += weight * (STARS - int(g["stars"][p]))
     elif quantity == Quantity.GOODS:
-        add_goods(g, 0, len(GOODS), weight, out)
+        weigh_goods(g, 0, len(GOODS), weight, out)
     elif quantity == Quantity.COMMODITIES:
-        add_goods(g, 0, FIRST_RESOURCE, weight, out)
+        weigh_goods(g, 0, FIRST_RESOURCE, weight, out)
     elif quantity == Quantity.RESOURCES:
-        add_goods(g, FIRST_RESOURCE, len(GOODS), weight, out)
+        weigh_goods(g, FIRST_RESOURCE, len(GOODS), weight, out)
     elif quantity <= Quantity.CLAY:
         for p in range(MAX_PLAYERS):
             out[p] += weight * g["goods"][p, quantity - Quantity.ENERGY]
@@ -165,7 +165,7 @@ def add_quantity(g, quantity, weight, out):
 
 
 @jit
-def add_goods(g, first, last, weight, out):
+def weigh_goods(g, first, last, weight, out):
     """Adds the weighted sum of each player's goods from `first` to `last` - 1."""
     for p in range(int(g["num_players"])):
         held = 0

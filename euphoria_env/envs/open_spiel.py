@@ -212,7 +212,7 @@ class _State(pyspiel.State):
 
 
 class _Observer:
-    """What one player knows, as OpenSpiel asks for it: in `tensor`, whose parts are in `dict`, and as a string."""
+    """Observes for one player, as OpenSpiel asks for it: in `tensor`, whose parts are in `dict`, and as a string."""
 
     def __init__(self, recall: bool, events: int) -> None:
         self._recall, self._tape = recall, empty_tape(events)

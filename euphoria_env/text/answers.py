@@ -17,7 +17,7 @@ _SHOWN = 100  # the most characters of an answer in an error
 
 
 class Answer(NamedTuple):
-    """What an answer says.
+    """The move in an answer, or the fault.
 
     Attributes:
         move: the legal move that it names; "" if it names none.

@@ -1,4 +1,4 @@
-"""What a seat may know of a game, as plain data: the entries of its observation (`observations.table`), with names for numbers.
+"""Reads what a seat may know as plain data: the entries of its observation (`observations.table`), with names for numbers.
 
 All of it is read from the observation, so that nothing hidden can be in it. What is zero, empty or false is left out, but for
 tracks and markers.
@@ -68,7 +68,7 @@ class _Seen:
 
     @property
     def asked(self) -> str:
-        """What is being decided."""
+        """Returns the decision that must be made."""
         return DECISIONS[self["asked"].index(1)]
 
 

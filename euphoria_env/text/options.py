@@ -20,7 +20,7 @@ MOST_TRIES = 100
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What a prompt holds, and what happens after answers that are no legal moves.
+    """The options of a prompt, and of answers that name no legal move.
 
     Attributes:
         moves: what is said of the legal moves: "consequences" (costs, gains and risks), "list" (the moves alone), or "none".

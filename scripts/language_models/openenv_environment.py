@@ -18,7 +18,7 @@ from table import Table
 
 
 class Answer(Action):
-    """What a model answers, in which a move is named."""
+    """The answer of a model, in which a move is named."""
 
     text: str
 

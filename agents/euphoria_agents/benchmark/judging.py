@@ -170,11 +170,12 @@ def judge(
     if repeatable:
         check_repeatable(task, spec)
     matches = matches_of(task, spec, task.runs(repeatable))
-    units = [unit for match in matches for unit in match.units]
     journal = Journal(folder / UNFINISHED, folder / RECORDS if task.judge else None)
-    played = play_units(units, journal, run, progress, task.seconds, player_of(task))
+    played = play_units(
+        [unit for match in matches for unit in match.units], journal, run, progress, task.seconds, player_of(task)
+    )
     found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
-    effort = {"seconds": round(journal.seconds(units), 3), "processes": processes, **_effort(matches, played)}
+    effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
     for file, text in texts.items():  # the result comes last: with it, the folder is complete
@@ -221,7 +222,7 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json | Non
 def heading(task: Task) -> str:
     """Returns the first two lines of a Markdown table of a task's results: headings and alignment."""
     columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", "rating"]
-    columns += [measures.heading(name) for name in measures.MEASURES if task.judge]
+    columns += [measures.column_title(name) for name in measures.MEASURES if task.judge]
     return f"| agent | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}"
 
 
@@ -235,7 +236,7 @@ def row(result: Mapping[str, Any]) -> str:
         f"{100 * total['win_rate']:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
         f"{total['mean_rank']:.2f}",
         f"{rating['mu']:.1f} ± {1.96 * rating['sigma']:.1f}",
-        *(measures.shown(result, name) or "-" for name in measures.MEASURES if result.get("measures")),
+        *(measures.measure_text(result, name) or "-" for name in measures.MEASURES if result.get("measures")),
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -1,4 +1,4 @@
-"""What a task with a judge measures besides games won: regret, legal answers, tokens and money, each with an interval."""
+"""The measures of a task with a judge, besides games won: regret, legal answers, tokens and money, each with an interval."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MEASURES = {  # all but the regret are counts of the agent (`Player.counts`)
 }
 
 
-def heading(name: str) -> str:
+def column_title(name: str) -> str:
     """Returns the title of the column of a measure."""
     return name.replace("_", " ")
 
 
-def shown(result: Mapping[str, Any], name: str) -> str:
+def measure_text(result: Mapping[str, Any], name: str) -> str:
     """Returns a measure of a result with its interval as a table has it; empty if the result does not have it."""
     if name not in result.get("measures", {}):
         return ""

@@ -44,10 +44,10 @@ def regrets(record: str, seat: int, judge: str, seed: int) -> list[float]:
     """
     game, searcher = Replayed.from_record(record), cast("Searcher", player(judge))
     plies = [ply for ply in range(len(game.played)) if game.mover(ply) == seat and len(game.at(ply).legal_actions()) > 1]
-    return [regret(game.at(ply), game.played[ply], searcher, np.random.default_rng((seed, ply))) for ply in plies]
+    return [judged_regret(game.at(ply), game.played[ply], searcher, np.random.default_rng((seed, ply))) for ply in plies]
 
 
-def regret(game: Game, played: int, judge: Searcher, rng: np.random.Generator) -> float:
+def judged_regret(game: Game, played: int, judge: Searcher, rng: np.random.Generator) -> float:
     """Returns the mover's chance to win after the move that the judge would play, less that after the move played, -1 to 1.
 
     The judge knows what the mover may know (R19). If it would play another move, it searches again after each of the two, with

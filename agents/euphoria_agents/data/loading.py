@@ -59,7 +59,7 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
 
     Raises:
         ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format; or
-            `threads` is no integer from 1 on.
+            `threads` is not an integer of at least 1.
     """
     return Dataset(Path(folder), os.cpu_count() or 1 if threads is None else read_integer("threads", threads, 1))
 
@@ -149,7 +149,7 @@ class Dataset:
             window: the decisions in memory at a time, about 300 bytes each; up to a file more are read.
 
         Raises:
-            ValueError: `size` or `window` is no integer from 1 on, `seed` none from 0 on, or a file is missing or damaged.
+            ValueError: `size` or `window` is not a positive integer, `seed` is not one of at least 0, or a file is damaged.
         """
         size, window = read_integer("size", size, 1), read_integer("window", window, 1)
         rng = np.random.default_rng(read_integer("seed", seed, 0))

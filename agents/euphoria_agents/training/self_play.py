@@ -104,11 +104,11 @@ def continued(agent: PPO, positions: np.ndarray, times: int, rng: np.random.Gene
     rows, until = np.repeat(positions, times), np.repeat(until, times)
     for i, seed in enumerate(rng.integers(2**62, size=len(rows)).tolist()):
         deal_hidden(rows, i, int(rows["player"][i]), seed)
-    play_on(agent, rows, rng, until)
+    play_until(agent, rows, rng, until)
     return rows
 
 
-def play_on(agent: PPO, rows: np.ndarray, rng: np.random.Generator, until: np.ndarray) -> None:
+def play_until(agent: PPO, rows: np.ndarray, rng: np.random.Generator, until: np.ndarray) -> None:
     """Plays games on, the agent at all seats; `rng` is that of the moves. See `play_kernels.play_by_policy`."""
     none = np.zeros(0, GAME_DTYPE), np.zeros((len(rows), 0), np.int64), np.zeros(len(rows), np.int64)
     play_kernels.play_by_policy(rows, agent.policy, _seeds(len(rows), rng), 0.0, until, *none)

@@ -12,7 +12,7 @@ import numpy as np
 from euphoria_agents.play.study.decision_analysis import best_of, rounded
 from euphoria_agents.players.ppo import PPO, make_ppo
 from euphoria_agents.training.play_kernels import NOBODY
-from euphoria_agents.training.self_play import play_on, winners
+from euphoria_agents.training.self_play import play_until, winners
 from euphoria_env.actions import NAMES
 from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.loop import step
@@ -75,7 +75,7 @@ def _results(agent: PPO, state: np.ndarray, move: int, seed: Sequence[int]) -> n
         deal_hidden(rows, i, player, deal)
         if not step(rows, i, move, tape):
             raise ValueError(f"the move {NAMES[move]!r} is illegal here")
-    play_on(agent, rows, rng, np.full(AT_ONCE, NOBODY))
+    play_until(agent, rows, rng, np.full(AT_ONCE, NOBODY))
     winner = winners(rows)
     return np.where(winner < 0, 1 / int(state["num_players"][0]), winner == player)
 

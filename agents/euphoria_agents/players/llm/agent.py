@@ -42,7 +42,7 @@ class Settings(NamedTuple):
 
 
 class Counts:
-    """What the models of this process have used up; any thread may use it."""
+    """Counts the tokens and dollars that the models of this process use; any thread may call it."""
 
     def __init__(self) -> None:
         self.settings, self.tokens, self.dollars, self._lock = Settings(), 0, 0.0, threading.Lock()
