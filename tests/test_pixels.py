@@ -11,6 +11,7 @@ import pytest
 from euphoria_env import Game, Rules
 from euphoria_env.envs.environment import frame
 from euphoria_env.render import board_array, board_svg, pixels
+from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.theme import THEMES
 
 resvg_py = pytest.importorskip("resvg_py")
@@ -21,7 +22,8 @@ LEVELS, SHARE = 16, 0.001  # of 255: how far pixels may differ from those of the
 
 def whole(svg: str, width: int | None = None) -> np.ndarray:
     """An SVG, drawn at once."""
-    return np.array(Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=svg, width=width))).convert("RGB"))
+    drawn = resvg_py.svg_to_bytes(svg_string=svg, width=width, font_files=[str(FONT_FILE)])
+    return np.array(Image.open(io.BytesIO(drawn)).convert("RGB"))
 
 
 def assert_alike(found: np.ndarray, wanted: np.ndarray) -> None:

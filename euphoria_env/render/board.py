@@ -44,8 +44,8 @@ from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
 from euphoria_env.render.view import REGION_NAMES, View, site_slots
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
+from euphoria_env.words.names import capital, space_name
 
-_tooltip_of = cache(space_words)
 _REVEALING_STEP = 6  # the step of a miner that reveals recruits (R7.5)
 _SET_NAMES = {
     board.ARTIFACT_SET: "artifact",
@@ -129,7 +129,7 @@ def _head(s: Sheet, k: int, faction: str) -> None:
     first, middle = rail_step(faction, 0)
     last, _ = rail_step(faction, board.ALLEGIANCE_END)
     bonuses = {2: board.COMMODITIES[k], 5: "artifact", 8: "eye", 11: "star"}
-    with s.group("rail", "allegiance"):
+    with s.group("rail", f"allegiance of {REGION_NAMES[k]}"):
         s.rect(Box(first, middle - 2, last - first, 4), "faint", 2)
         for step in range(board.ALLEGIANCE_END + 1):
             at, _ = rail_step(faction, step)
@@ -149,7 +149,8 @@ def _space(
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     at = socket(space)
     x, y = at.middle
-    with s.group(kinds, _tooltip_of(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
+    about = "; ".join([_about_space(space, tile), *(s.worker_words(*worker) for worker in view.workers.get(space, ()))])
+    with s.group(kinds, about, f"space-{space}", space=space, x=float(x), y=float(y)):
         outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
         s.rect(PLACES[space], "slot" if slot else f"{faction}-cell" if faction else "panel", 8, outline, width, "ground")
         if not slot:
@@ -162,6 +163,13 @@ def _space(
 
 
 # --------------------------------------------------------------------------------------------------------------- spaces
+
+
+@cache
+def _about_space(space: str, tile: str | None) -> str:
+    """Returns the name of a space, and what happens there."""
+    words = space_words(space, tile)
+    return f"{capital(space_name(space, tile).removeprefix('the '))}: {words[0].lower()}{words[1:]}"
 
 
 @cache
@@ -269,7 +277,7 @@ def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str
     tunnel, end, miner = board.TUNNELS[k], board.TUNNEL_ENDS[k], view.miners[faction]
     x, y, w, h = PLACES[f"pipe-{faction}"]
     middle = y + h / 2
-    with s.group("pipe", f"miner {miner} of {board.MINER_END}"):
+    with s.group("pipe", f"tunnel of {REGION_NAMES[k]}: {miner} of {board.MINER_END} steps dug"):
         s.rect(Box(x - 12, y, w + 24, h), "earth", 0)
         s.rect(Box(x - 4, middle - 9, w + 8, 18), "slot", 0, faction)
         if miner:
@@ -292,12 +300,14 @@ def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str
 
 def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
     box, stars = PLACES[board.TERRITORIES[k]], star_places(board.TERRITORIES[k], len(view.players))
-    with s.group("territory", "territory", f"territory-{faction}", territory=board.TERRITORIES[k]):
+    there = view.territories[board.TERRITORIES[k]]
+    about = "; ".join([f"territory of {REGION_NAMES[k]}", *(f"a star of {s.names[seat]}" for seat in there)])
+    with s.group("territory", about, f"territory-{faction}", territory=board.TERRITORIES[k]):
         s.rect(box, f"{faction}-cell", 8, "frame", 1)
         beside = box.h < 2 * TOKEN_SIZE
         x, anchor = (stars[0][0] - 8, "end") if beside else (box.x + 10, "start")
         s.text(x, box.y + 19, "Territory", SMALL, "dim", anchor=anchor)
-        _star_places(s, stars[len(view.territories[board.TERRITORIES[k]]) :], faction)
+        _star_places(s, stars[len(there) :], faction)
 
 
 def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
@@ -331,15 +341,16 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
 def _markers(s: Sheet, view: View) -> None:
     """Draws allegiance markers on their rails, miners in their pipes."""
     with s.group("markers"):
-        for faction in board.FACTIONS:
+        for k, faction in enumerate(board.FACTIONS):
             step = view.allegiance[faction]
             at = rail_step(faction, step)
-            with s.group("allegiance", f"allegiance {step}", f"allegiance-{faction}", at, faction=faction, step=step):
+            about = f"allegiance of {REGION_NAMES[k]}: {step} of {board.ALLEGIANCE_END}"
+            with s.group("allegiance", about, f"allegiance-{faction}", at, faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.text(0, 5, str(step), BODY, "paper", 700, "middle")
-        for faction in board.FACTIONS[: len(board.TUNNELS)]:
+        for k, faction in enumerate(board.FACTIONS[: len(board.TUNNELS)]):
             step = view.miners[faction]
-            label = f"miner {step} of {board.MINER_END}"
+            label = f"miner of {REGION_NAMES[k]}: {step} of {board.MINER_END}"
             with s.group("miner", label, f"miner-{faction}", pipe_step(faction, step), faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.icon(-9, -9, "miner", 18, "paper", line="none")

@@ -1,10 +1,18 @@
-"""Measures texts and breaks their lines."""
+"""The font of pages and pictures; measures texts and breaks their lines.
+
+`inter.ttf` is Inter 4.1 (https://rsms.me/inter, its licence is beside it), cut down by fonttools to Latin and the signs in use,
+the weights 400 to 700 and the optical size 14. It is no WOFF2, since resvg reads none; compressed for a page it is as small.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
-# The widths of the ASCII characters from space to tilde, in percent of the font size, in DejaVu Sans, the widest font in use.
+FONT_FILE = Path(__file__).with_name("inter.ttf")
+FONT = "Inter, 'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
+
+# The widths of the ASCII characters from space to tilde, in percent of the font size, in DejaVu Sans, the widest of the fonts.
 _REGULAR = (
     "32 41 46 84 64 96 78 28 40 40 50 84 32 37 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 54 "
     "100 69 69 70 77 64 58 78 76 30 30 66 56 87 75 79 61 79 70 64 62 74 69 99 69 62 69 40 34 40 84 50 "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.sheet import Run, Sheet
 from euphoria_env.render.svg import draw
 
@@ -103,7 +104,7 @@ def _render(sheet: Sheet, run: Run, begin: tuple[float, float], scale: tuple[flo
     right, bottom = max(box.x + box.w for box in run.boxes) + _ROOM, max(box.y + box.h for box in run.boxes) + _ROOM
     right, bottom = map(math.ceil, pixel(right, bottom))
     svg = sheet.part(run, (right - left, bottom - top), (scale[0], 0, 0, scale[1], begin[0] - left, begin[1] - top))
-    pixels = Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=svg)))
+    pixels = Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=svg, font_files=[str(FONT_FILE)])))
     pixels.load()
     return _Image(pixels, left, top)
 

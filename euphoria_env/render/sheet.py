@@ -10,11 +10,10 @@ from html import escape
 from typing import NamedTuple
 
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.render.lettering import cut, text_width, wrap
+from euphoria_env.render.lettering import FONT, cut, text_width, wrap
 from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS, TOKEN_SIZE, symbol
 from euphoria_env.render.theme import PAGE, colour
 
-FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 _XMLNS = 'xmlns="http://www.w3.org/2000/svg"'
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
 LINE = 1.3  # the distance of base lines, in font sizes
@@ -58,12 +57,12 @@ class Sheet:
     Args:
         theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, tooltips are
             `aria-label`s, and symbols are those of the page.
-        names: the names of the players in tooltips; empty: "player 0", "player 1", ...
+        names: the names of the players in tooltips; empty: "player 1", "player 2", ...
     """
 
     def __init__(self, theme: str, names: Sequence[str] = ()) -> None:
         self.theme = theme
-        self._names = names or [f"player {k}" for k in range(MAX_PLAYERS)]
+        self.names = names or [f"player {k + 1}" for k in range(MAX_PLAYERS)]
         self._parts: list[str] = []
         self.runs = [Run((0, 0, 1))]
 
@@ -191,14 +190,18 @@ class Sheet:
                 x = self.text(x, y + 13, name, BODY, "dim") + _BETWEEN
         return x - _BETWEEN
 
+    def worker_words(self, player: int, face: int) -> str:
+        """Returns what a worker is called."""
+        return f"a {face} of {self.names[player]}"
+
     def die(self, x: float, y: float, player: int, face: int, scale: float = 1, name: str = "", space: str = "") -> None:
         """Adds a worker."""
-        with self.group("die", f"{self._names[player]}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
+        with self.group("die", self.worker_words(player, face), name, (x, y, scale), seat=player, face=face, space=space):
             self._use(f"worker-{player}-{face}", DIE_WIDTH, DIE_HEIGHT)
 
     def token(self, x: float, y: float, player: int, name: str) -> None:
         """Adds a star of a player."""
-        with self.group("star", f"star of {self._names[player]}", name, (x, y), seat=player):
+        with self.group("star", f"a star of {self.names[player]}", name, (x, y), seat=player):
             self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
 
     def badge(self, x: float, y: float, player: int) -> None:

@@ -61,7 +61,7 @@ def board_svg(
         game: the game.
         seat: the seat whose private cards are shown too; None: nobody's.
         width: the width of the picture in pixels, 100 to 10,000; None: 1500. Below 1300 the players are below the board.
-        names: the names of the players by seat; None: "Player 0", "Player 1", ...
+        names: the names of the players by seat; None: "Player 1", "Player 2", ...
         last: a sentence about the last event.
         theme: "dark", "light", or "print" for white paper.
         changed: spaces that get a mark, because something happened there.
@@ -90,9 +90,9 @@ def draw(
     _check(isinstance(theme, str) and theme in THEMES, f"theme must be one of {', '.join(THEMES)}", theme)
     _check(_texts([last]), "last must be a text of one line", last)
     _check(_texts(changed) and set(changed) <= set(SPACES), "changed must be names of spaces", changed)
-    called = [f"Player {p}" for p in range(n)] if names is None else list(names)
-    view = view_of(game, seat, names)
-    asked = question(game, seat, names)
+    called = [f"Player {p + 1}" for p in range(n)] if names is None else list(names)
+    view = view_of(game, seat, called)
+    asked = question(game, seat, called)
     s, across = Sheet(theme, called), PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
     with s.group("board", at=(_MARGIN, _TOP)):
         draw_board(s, view, changed)

@@ -78,27 +78,26 @@ ICONS = {
 _PIPS = {1: "c", 2: "ai", 3: "aci", 4: "aegi", 5: "acegi", 6: "abeghi"}
 # The places of the pips, in quarters of the side: the corners a e g i, the middle c, the sides b h.
 _PIP_PLACES = {"a": (1, 1), "e": (3, 1), "g": (1, 3), "i": (3, 3), "c": (2, 2), "b": (1, 2), "h": (3, 2)}
-DIE_WIDTH, DIE_HEIGHT = 40, 26  # the tab with the player's number, and the die itself, a square
-_TAB = DIE_WIDTH - DIE_HEIGHT
+DIE_WIDTH, DIE_HEIGHT = 40, 26  # the figure with the number of its player, and the die, a square
+_SIDE = 24
 TOKEN_SIZE = BADGE_SIZE = 24
 
 
 def die(player: int, face: int, theme: str) -> str:
-    """Returns a worker, as SVG of `DIE_WIDTH` x `DIE_HEIGHT`: a tab with the number of its player, and a die in their colour."""
+    """Returns a worker, as SVG of `DIE_WIDTH` x `DIE_HEIGHT`: a figure with its player's number and a die, in their colour."""
     seat = f"seat-{player}"
-    outline = f'stroke="{colour(f"{seat}-edge", theme)}" stroke-width="1.5"'
-    slot = colour("slot", theme)
-    parts = [
-        f'<rect x=".75" y=".75" width="{DIE_WIDTH - 1.5}" height="{DIE_HEIGHT - 1.5}" rx="5" fill="{slot}" {outline}/>',
-        f'<rect x="{_TAB + 0.75}" y=".75" width="{DIE_HEIGHT - 1.5}" height="{DIE_HEIGHT - 1.5}" rx="5" '
-        f'fill="{colour(seat, theme)}" {outline}/>',
-        _number(player, 1 + _TAB / 2, 17.5, 12, colour("ink", theme)),
-    ]
+    look = f'fill="{colour(seat, theme)}" stroke="{colour(f"{seat}-edge", theme)}" stroke-width="1.5"'
     ink = colour(f"{seat}-ink", theme)
+    left, top = DIE_WIDTH - _SIDE, (DIE_HEIGHT - _SIDE) / 2
+    parts = [
+        f'<circle cx="7.5" cy="5.5" r="4.5" {look}/><rect x=".75" y="9" width="13.5" height="16.25" rx="4" {look}/>',
+        _number(player, 7.5, 22.5, 14, ink),
+        f'<rect x="{left + 0.75}" y="{top + 0.75}" width="{_SIDE - 1.5}" height="{_SIDE - 1.5}" rx="5" {look}/>',
+    ]
     for pip in _PIPS[face]:
         across, down = _PIP_PLACES[pip]
-        cx, cy = _TAB + (across * 0.24 + 0.02) * DIE_HEIGHT, (down * 0.24 + 0.02) * DIE_HEIGHT
-        parts.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="2.6" fill="{ink}"/>')
+        cx, cy = left + (across * 0.24 + 0.02) * _SIDE, top + (down * 0.24 + 0.02) * _SIDE
+        parts.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="2.5" fill="{ink}"/>')
     return "".join(parts)
 
 
@@ -115,8 +114,10 @@ def badge(player: int, theme: str) -> str:
     return f'<circle cx="12" cy="12" r="11" fill="{fill}" stroke="{edge}"/>' + _number(player, 12, 17, 14, ink)
 
 
-def _number(number: int, x: float, y: float, size: int, fill: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{fill}" font-weight="700" text-anchor="middle">{number}</text>'
+def _number(player: int, x: float, y: float, size: int, fill: str) -> str:
+    """Returns the number of a player as people count, from 1."""
+    look = f'font-size="{size}" fill="{fill}" font-weight="700" text-anchor="middle"'
+    return f'<text x="{x:g}" y="{y:g}" {look}>{player + 1}</text>'
 
 
 @lru_cache(1024)

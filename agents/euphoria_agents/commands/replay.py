@@ -64,7 +64,7 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     game = Replayed.from_record(text)
     entries = saved_entries(options.analysis, text, game) if options.analysis else []
     view = options.view or (MOVERS if options.analysis else EVERYBODY)
-    names = [Seat(name).name for name in options.names or (f"Player {k}" for k in range(game.rules.num_players))]
+    names = [Seat(name).name for name in options.names or (f"Player {k + 1}" for k in range(game.rules.num_players))]
     if len(names) != game.rules.num_players:
         raise ValueError(f"--names takes a name for each of the {game.rules.num_players} players, not {len(names)}")
     write_whole(page, replay_page(game, names, int(view) if view.isdecimal() else view, entries))

@@ -27,8 +27,9 @@ from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER,
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
+from euphoria_env.render.lettering import FONT_FILE
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".ttf": "font/ttf"}
 PAGES = {
     "/": "home.html",
     "/play/{game}": "play.html",
@@ -122,8 +123,9 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
 
 def _pages() -> list[Route]:
     """Returns the routes of the pages and of their static files."""
-    files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
+    files: dict[str, str | bytes] = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
+    files[FONT_FILE.name] = FONT_FILE.read_bytes()
 
     def route(path: str, name: str) -> Route:
         async def answer(_: Request) -> Response:

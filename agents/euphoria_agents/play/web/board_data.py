@@ -12,6 +12,7 @@ from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SPACES, 
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
+from euphoria_env.render.lettering import FONT
 from euphoria_env.render.symbols import die, symbols
 from euphoria_env.render.theme import PAGE, variables
 from euphoria_env.render.view import REGION_NAMES
@@ -72,12 +73,14 @@ def symbol_sprite() -> str:
 
 def page_icon() -> str:
     """Returns the icon of the pages as SVG: a die."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{die(1, 5, "dark")}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="14 -1 28 28">{die(1, 5, "dark")}</svg>'
 
 
-def colours() -> str:
-    """Returns CSS: the colours of both themes as variables, and those of seats and regions as classes."""
+def colours(font: str = "/static/inter.ttf") -> str:
+    """Returns CSS: the font, at an address; the colours of both themes as variables, those of seats and regions as classes."""
     lines = [
+        f"@font-face {{ font-family: Inter; src: url({font}); font-weight: 400 700; font-display: swap; }}",
+        f"body {{ font-family: {FONT}; }}",
         f":root {{ color-scheme: dark; {variables('dark')} }}",
         f"@media (prefers-color-scheme: light) {{ :root {{ color-scheme: light; {variables('light')} }} }}",
     ]

@@ -21,6 +21,7 @@ from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_s
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
+from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import view_of
 
 # Each script imports only from those before it.
@@ -93,8 +94,9 @@ def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
 
 def _page(title: str, data: Json) -> str:
     script = _script()
-    style = "\n".join([*((STATIC / name).read_text(encoding="utf-8") for name in STYLES), colours()])
-    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    style = "\n".join([*((STATIC / name).read_text(encoding="utf-8") for name in STYLES), colours(_font())])
+    sources = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'; font-src data:"
+    policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
@@ -107,6 +109,10 @@ def _page(title: str, data: Json) -> str:
             f'<script type="module">{script}</script>\n</body>\n</html>\n',
         ]
     )
+
+
+def _font() -> str:
+    return f"data:font/ttf;base64,{base64.b64encode(FONT_FILE.read_bytes()).decode()}"
 
 
 def _script() -> str:

@@ -338,7 +338,7 @@ def branch(study: Study, ply: int) -> Game:
 
 def player_names(game: Game) -> list[str]:
     """Returns names for the players of a recorded game; a record has none."""
-    return [f"Player {k}" for k in range(game.rules.num_players)]
+    return [f"Player {k + 1}" for k in range(game.rules.num_players)]
 
 
 def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
