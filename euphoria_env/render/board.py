@@ -44,7 +44,7 @@ from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
 from euphoria_env.render.view import REGION_NAMES, View, site_slots
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
-from euphoria_env.words.names import capital, space_name
+from euphoria_env.words.names import space_name
 
 _REVEALING_STEP = 6  # the step of a miner that reveals recruits (R7.5)
 _SET_NAMES = {
@@ -168,8 +168,8 @@ def _space(
 @cache
 def _about_space(space: str, tile: str | None) -> str:
     """Returns the name of a space, and what happens there."""
-    words = space_words(space, tile)
-    return f"{capital(space_name(space, tile).removeprefix('the '))}: {words[0].lower()}{words[1:]}"
+    name, words = space_name(space, tile).removeprefix("the "), space_words(space, tile)
+    return f"{name[0].upper()}{name[1:]}: {words[0].lower()}{words[1:]}"
 
 
 @cache
