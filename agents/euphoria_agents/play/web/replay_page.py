@@ -104,7 +104,7 @@ def _page(title: str, data: Json) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             f"<title>Euphoria: {escape(title)}</title>",
             f"<style>{style}</style>",
-            f"<body>\n{symbol_sprite()}",
+            f"<body>\n<noscript>This page needs JavaScript.</noscript>\n{symbol_sprite()}",
             f'<script type="application/json" id="data">{_in_script(data)}</script>',
             f'<script type="module">{script}</script>\n</body>\n</html>\n',
         ]
