@@ -32,7 +32,7 @@ function pips() {
     node,
     update: (placed, goal, seat) => {
       node.setAttribute("aria-label", `${placed} of ${goal} stars`);
-      node.dataset.seat = seat;
+      Object.assign(node.dataset, { seat, said: `${placed}/${goal}` });
       all.forEach((pip, k) => {
         pip.classList.toggle("on", k < placed);
         pip.style.display = k < Math.max(goal, placed) ? "" : "none";
