@@ -68,6 +68,7 @@ def test_lettering_and_targets_are_large_enough(server: ServerProcess, tabs: Cal
     tab = tabs(reduced_motion="reduce")
     page = tab.page
     table(tab, server, players, "middle")
+    assert page.evaluate("document.fonts.ready.then((all) => [...all].map((one) => `${one.family} ${one.status}`))") == ["Inter loaded"]
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         size, where = page.evaluate(SMALLEST)

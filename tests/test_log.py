@@ -152,7 +152,7 @@ def test_names() -> None:
     game, _ = played(RULES[2])
     assert "Player 1 places a " in "\n".join(words.log(game)) and "player 2 " in "\n".join(words.log(game, 0))
     named = "\n".join(words.log(game, 0, ["Ada", "ppo", "ppo"]))
-    assert "ppo (1) begins turn" in named and "You " in named and not re.search(r"player \d|ppo(?! \()", named)
+    assert "ppo (2) begins turn" in named and "You " in named and not re.search(r"player \d|ppo(?! \()", named)
     assert words.log(game, 0, None, 7) == words.log(game, 0)[7:] and len(words.log(game, 0)) == len(game.decided())
     assert "ada begins turn" in "\n".join(words.log(game, 1, ["ada", "Bo", "Cy"]))
     with pytest.raises(ValueError, match="names must be None or 3 texts, one for each seat"):

@@ -1,6 +1,7 @@
 """The pictures of the board: they are complete, well-formed, and show nothing hidden (R19)."""
 
 import random
+import re
 import sys
 import xml.etree.ElementTree as ET
 
@@ -10,6 +11,7 @@ from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
+from euphoria_env.render.board import board_fragment
 from euphoria_env.render.text import TEXT_WIDTH, short_board
 from euphoria_env.render.view import view_of
 from euphoria_env.words import PENALTY_TEXTS, recruit_words, short_title, title
@@ -101,6 +103,16 @@ def test_the_short_board_fits(num_players, width):
         text = short_board(view_of(game, game.player), names, width)
         assert max(map(len, text.splitlines())) <= width and (width < 120 or len(text.splitlines()) <= 18)
         assert all(name.split()[-1] in text for name in names)
+
+
+def test_parts_of_the_board_are_told_by_their_names_and_by_who_is_there():
+    labels = re.findall('aria-label="([^"]*)"', board_fragment(view_of(Game.from_dict(POSITION)), names=NAMES))
+    (farm,) = (label for label in labels if label.startswith("Farm: free. Add the numbers"))
+    assert farm.endswith("; a 3 of Ann; a 4 of Bob")
+    for told in ("a 3 of Ann", "a star of You", "territory of Icarus; a star of Ann; a star of You"):
+        assert told in labels
+    for told in ("allegiance of Subterra: 11 of 11", "tunnel of Euphoria: 4 of 9 steps dug", "miner of Subterra: 9 of 9"):
+        assert told in labels
 
 
 def test_names_in_the_headline_and_the_offer():
