@@ -12,12 +12,15 @@ import pytest
 from euphoria_agents.play.web.replay_page import replay_page
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, Rules
-from tests.test_browser import Tab, chromium, opened, pytestmark, server, tabs  # noqa: F401
+from tests import test_browser
+from tests.test_browser import Tab, opened
 from tests.tools.browser import ServerProcess, check_page
 from tests.tools.playing import random_game
 
+chromium, server, tabs, pytestmark = test_browser.chromium, test_browser.server, test_browser.tabs, test_browser.pytestmark
 NAMES = ("Ada", "Boole", "Curie", "Dirac", "Euler", "Fermat")
 SIZES = ((1024, 768), (844, 390), (390, 844), (640, 400), (1280, 900), (1366, 768), (1440, 900), (1920, 1080))
+STATES = ("home", "help", "study", "file", *((n, when) for n in (2, 6) for when in ("start", "middle", "end")))
 # The smallest letters in pixels of the screen, those of the drawing and of its symbols included, and where they are.
 SMALLEST = """() => {
   const sizes = [];
@@ -33,10 +36,7 @@ SMALLEST = """() => {
   }
   return sizes.sort(([one], [other]) => one - other)[0];
 }"""
-BOXES = """Object.fromEntries(["board", "players", "moves", "side"].map((id) => {
-  const {left, top, right, bottom} = document.getElementById(id).getBoundingClientRect();
-  return [id, {left, top, right, bottom}];
-}))"""
+BOX = "id => document.getElementById(id).getBoundingClientRect().toJSON()"
 
 
 def middle(players: int) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def middle(players: int) -> dict[str, Any]:
     return game.to_dict()
 
 
-def table(tab: Tab, server: ServerProcess, players: int, when: str) -> None:  # noqa: F811
+def table(tab: Tab, server: ServerProcess, players: int, when: str) -> None:
     """Opens a game of a person and agents at its start, in its middle or, of agents alone, at its end."""
     seats: list[dict[str, Any]] = [{"name": name, "spec": "random"} for name in NAMES[:players]]
     if when != "end":
@@ -64,11 +64,13 @@ def table(tab: Tab, server: ServerProcess, players: int, when: str) -> None:  # 
 
 
 @pytest.mark.parametrize("players", [2, 4, 6])
-def test_lettering_and_targets_are_large_enough(server: ServerProcess, tabs: Callable[..., Tab], players: int) -> None:  # noqa: F811
+def test_lettering_and_targets_are_large_enough(server: ServerProcess, tabs: Callable[..., Tab], players: int) -> None:
     tab = tabs(reduced_motion="reduce")
     page = tab.page
     table(tab, server, players, "middle")
-    assert page.evaluate("document.fonts.ready.then((all) => [...all].map((one) => `${one.family} ${one.status}`))") == ["Inter loaded"]
+    assert page.evaluate("document.fonts.ready.then((all) => [...all].map((one) => `${one.family} ${one.status}`))") == [
+        "Inter loaded"
+    ]
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         size, where = page.evaluate(SMALLEST)
@@ -76,19 +78,22 @@ def test_lettering_and_targets_are_large_enough(server: ServerProcess, tabs: Cal
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         heights = page.evaluate("[...document.querySelectorAll('button.move')].map((e) => e.getBoundingClientRect().height)")
         assert min(heights) >= 43.5, (width, height)
-        box = page.evaluate(BOXES)
-        assert box["board"]["bottom"] - box["board"]["top"] >= height * 0.33, (width, height)
-        if height < 560:
-            assert abs(box["board"]["right"] - 0.6 * width) < 9 and box["players"]["right"] <= box["side"]["left"] + 1
-            assert box["side"]["top"] <= 1 and box["side"]["bottom"] >= height - 1
-            assert box["players"]["bottom"] - box["players"]["top"] < 44  # one line
+        board, row, side = (page.evaluate(BOX, part) for part in ("board", "players", "side"))
+        assert board["height"] >= height * 0.33, (width, height)
+        if height < 560:  # the players in one line; the board on the left, the moves on the right, at full height
+            assert abs(board["right"] - 0.6 * width) < 9 and row["right"] <= side["left"] + 1 and row["height"] < 44
+            assert side["top"] <= 1 and side["bottom"] >= height - 1
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["dark", "light"])
-@pytest.mark.parametrize("state", ["home", "help", "study", "file", *((n, when) for n in (2, 6) for when in ("start", "middle", "end"))])
+@pytest.mark.parametrize("state", STATES)
 def test_nothing_is_wrong_for_any_eye(
-    server: ServerProcess, tabs: Callable[..., Tab], tmp_path: Path, state: str | tuple[int, str], scheme: str  # noqa: F811
+    server: ServerProcess,
+    tabs: Callable[..., Tab],
+    tmp_path: Path,
+    state: str | tuple[int, str],
+    scheme: str,
 ) -> None:
     tab = tabs(color_scheme=scheme, reduced_motion="reduce")
     page = tab.page
