@@ -149,7 +149,7 @@ def test_the_board_of_a_view_shows_what_the_view_says(ann: Visitor) -> None:
         dice = [node.attrib["aria-label"] for node in board.iter() if node.get("class") == "die"]
         assert len(dice) == sum(map(len, view["view"]["workers"].values()))
         assert not re.search(r"[Pp]layer \d", json.dumps(view)) and view["question"].startswith("You: ")
-        seen.update(die.split(",")[0] for die in dice)
+        seen.update(die.partition(" of ")[2] for die in dice)
         play(ann, api, view)
     assert "Ann" in seen <= {"Ann", RANDOM["name"]}
     assert [sum(one.values()) for one in view["stars"]] == [10 - player["stars"] for player in view["view"]["players"]]
@@ -727,7 +727,7 @@ def test_many_games_at_once(server: Served) -> None:
 def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
     api = f"/api/studies/{ann.post('/api/studies', {'record': record})['id']}"
     study = ann.get(api)
-    assert len(study["lines"]) == len(study["players"]) and study["names"] == ["Player 0", "Player 1", "Player 2"]
+    assert len(study["lines"]) == len(study["players"]) and study["names"] == ["Player 1", "Player 2", "Player 3"]
     for ply in (0, 7, len(study["lines"]) - 1):
         here = ann.get(f"{api}/at/{ply}?seat={study['players'][ply]}")
         played = next(move for move in here["moves"] if move["action"] == here["played"])
