@@ -115,8 +115,8 @@ def test_a_page_has_its_colours_as_variables_and_its_symbols_apart():
 def test_dice_and_stars_are_named():
     game = Game.from_dict({"rules": {"num_players": 2}, "workers": {"farm": [[1, 4]]}, "territories": {"icarite_territory": [0]}})
     for names, told in (
-        (("Ann", "Bob & Co"), {"Bob & Co, face 4", "star of Ann"}),
-        ((), {"player 1, face 4", "star of player 0"}),
+        (("Ann", "Bob & Co"), {"a 4 of Bob & Co", "a star of Ann"}),
+        ((), {"a 4 of player 2", "a star of player 1"}),
     ):
         root = ET.fromstring(board_fragment(view_of(game), names=names))
         assert {g.get("aria-label") for g in (*of_class(root, "die"), *of_class(root, "star"))} == told
