@@ -13,19 +13,26 @@ export async function showDemo(parent, facts) {
   const place = tag.div();
   const steer = tag.div({ class: "row" });
   parent.replaceChildren(
-    tag.div({ class: "players", inert: true }, cells.map((one) => one.node)),
+    tag.div(
+      { class: "players", inert: true },
+      cells.map((one) => one.node),
+    ),
     tag.div({ class: "place", inert: true }, place),
     steer,
   );
   const board = new Board(place, { home: (seat) => cells[seat].hand });
-  let [turn, timer] = [0, 0];
+  let [turn, timer] = [Math.floor(frames.length / 4), 0];
 
   function show(moving) {
     const lines = frames[turn].map((line) => pieces[line]);
     const end = lines.indexOf("</svg>") + 1;
     const view = JSON.parse(lines.slice(end).join(""));
     for (const p of view.players) cells[p.seat].update(view, p, { name: names[p.seat], spec: "" }, false);
-    board.show(lines.slice(0, end).join("\n"), view.players.map((p) => p.workers), moving);
+    board.show(
+      lines.slice(0, end).join("\n"),
+      view.players.map((p) => p.workers),
+      moving,
+    );
   }
 
   function go() {
@@ -37,11 +44,14 @@ export async function showDemo(parent, facts) {
   function toggle() {
     timer = timer ? clearInterval(timer) : setInterval(go, TURN);
     const label = timer ? "Pause the game on the board" : "Play the game on the board";
-    render(steer, button("demo-toggle", timer ? "Pause" : "▶ Play", toggle, { label }), tag.span({ class: "label" }, "Agents play this game."));
+    render(
+      steer,
+      button("demo-toggle", timer ? "Pause" : "▶ Play", toggle, { label }),
+      tag.span({ class: "label" }, "Agents play this game."),
+    );
   }
 
-  if (motionIsOff()) turn = Math.floor(frames.length / 2);
   show(false);
   toggle();
-  if (motionIsOff()) toggle();
+  if (motionIsOff()) toggle(); // a still picture, until somebody wants more
 }

@@ -33,7 +33,7 @@ function opponents() {
 // Radio buttons in a row, of which one may be chosen; options: [value, text].
 const choices = (name, title, options, value, choose) =>
   tag.fieldset(
-    { class: "choices" },
+    { class: `choices ${name}` },
     tag.legend(title),
     options.map(([key, text]) =>
       tag.label(
@@ -92,7 +92,10 @@ function seatLine(seat, k) {
     tag.select(
       { "aria-label": `who is player ${k + 1}`, id: `who-${k}`, onchange: choose },
       tag.optgroup({ label: "A person" }, people.map(option)),
-      tag.optgroup({ label: "An agent" }, opponents().map((spec) => option([spec, facts.agent_words[spec]]))),
+      tag.optgroup(
+        { label: "An agent" },
+        opponents().map((spec) => option([spec, facts.agent_words[spec]])),
+      ),
     ),
   );
 }
@@ -105,9 +108,22 @@ function draw() {
   const told = specs.size > 1 ? "The opponents differ: see More options." : sentence(strength(common)[1] ?? common);
   render(
     at("table"),
-    choices("level", "Opponents", levels.map((spec) => [spec, strength(spec)[0]]), common, chooseLevel),
+    choices(
+      "level",
+      "Opponents",
+      levels.map((spec) => [spec, strength(spec)[0]]),
+      common,
+      chooseLevel,
+    ),
     tag.p({ class: "label", id: "level-words" }, told),
-    !start && choices("players", "Players", PLAYERS.map((n) => [n, String(n)]), seats.length, choosePlayers),
+    !start &&
+      choices(
+        "players",
+        "Players",
+        PLAYERS.map((n) => [n, String(n)]),
+        seats.length,
+        choosePlayers,
+      ),
   );
   render(at("seats"), seats.map(seatLine));
 }
@@ -149,7 +165,10 @@ async function startGame(players, more = {}) {
 // People's seats go to agents.
 function watchAgents() {
   const names = seats.map((seat, k) => (seat.spec === null && !start ? facts.agent_names[k] : seat.name));
-  startGame(seats.map((seat, k) => agent(names[k], seat.spec ?? level)), { pace: PACE });
+  startGame(
+    seats.map((seat, k) => agent(names[k], seat.spec ?? level)),
+    { pace: PACE },
+  );
 }
 
 async function chooseSeats() {
@@ -169,15 +188,12 @@ async function chooseSeats() {
 }
 
 function drawForm() {
-  const rules = () => [
-    tag.h3("Rules"),
-    tag.div({ class: "options" }, Object.entries(facts.rules).map(ruleLine)),
-  ];
+  const rules = () => [tag.h3("Rules"), tag.div({ class: "options" }, Object.entries(facts.rules).map(ruleLine))];
   const practice = tag.input({ type: "checkbox", id: "practice" });
   at("new").append(
     tag.div({ id: "table", class: "stack" }),
     tag.button({ class: "main", id: "start" }, "Play now"),
-    row(button("watch", "Watch agents", watchAgents), tag.a({ href: "/learn", class: "button" }, "Learn to play")),
+    row(tag.a({ href: "/learn", class: "button" }, "Learn to play"), button("watch", "Watch agents", watchAgents)),
     tag.details(
       { id: "more" },
       tag.summary("More options"),
@@ -185,9 +201,16 @@ function drawForm() {
         { class: "stack" },
         tag.h3("Who plays"),
         tag.div({ id: "seats", class: "stack" }),
-        tag.p({ class: "label" }, "Each person with a link gets one of their own, which the page of the game shows you."),
+        tag.p(
+          { class: "label" },
+          "Each person with a link gets one of their own, which the page of the game shows you.",
+        ),
         start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws will differ.") : rules(),
-        tag.label({ class: "check" }, practice, "Practice: any move may be taken back, and the record read at any time"),
+        tag.label(
+          { class: "check" },
+          practice,
+          "Practice: any move may be taken back, and the record read at any time",
+        ),
       ),
     ),
   );
@@ -211,6 +234,7 @@ function drawLibrary(games) {
       );
   at("running").replaceChildren(...running.slice(0, MAX_LISTED).map(line("play")));
   at("resume").hidden = !running.length;
+  at("study").open = recall("studies").length > 0;
   at("studies").replaceChildren(...recall("studies").slice(0, MAX_LISTED).map(line("study")));
 }
 
