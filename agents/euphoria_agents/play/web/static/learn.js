@@ -24,6 +24,7 @@ let space = ""; // the clicked space, whose moves alone are shown
 
 const lesson = () => lessons[number];
 const task = () => lesson().steps[step];
+const isRetrieving = (move) => move.notation.startsWith("retrieve ");
 const isWanted = (move) => task().wanted.includes(move.notation);
 const api = () => `/api/games/${game}`;
 const attempt = (work) => work().catch(showError);
@@ -80,6 +81,7 @@ function show(found) {
   drawTable(before);
   draw();
   at("told").focus({ preventScroll: true });
+  board.svg.querySelector(".best")?.scrollIntoView({ block: "nearest", inline: "center" }); // where the board is wider than the page
 }
 
 function setTable() {
@@ -150,14 +152,14 @@ function panel() {
     space = "";
     draw();
   };
+  const onclick = (move) => attempt(() => play(move));
+  const back = shown.filter(isRetrieving).map((move) => button(`move-${move.action}`, move.text, () => onclick(move)));
+  const others = shown.filter((move) => !isRetrieving(move));
   return [
     head,
     text,
     space && button("all", "All moves", all),
-    tag.div(
-      { class: "groups" },
-      moveRows(facts, state, { hints: null, shown, seat: ME, play: (move) => attempt(() => play(move)) }),
-    ),
+    tag.div({ class: "groups" }, back, moveRows(facts, state, { hints: null, shown: others, seat: ME, play: onclick })),
   ];
 }
 

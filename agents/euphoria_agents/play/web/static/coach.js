@@ -1,0 +1,67 @@
+// Advice in words: what a player should see, the adviser's move, what it does, and why.
+
+import { plural, sentence } from "./elements.js";
+
+const LIMIT = 16; // of the knowledge check
+const HIGH = 4; // the lowest number of a high die
+const AREA = /^place \d (generator|aquifer|farm|cloud_mine)$/;
+
+// Reasons for moves: the first that fits the notation and the gain.
+const REASONS = [
+  [/./, /you win the game/, "It wins the game."],
+  [/./, /\d star/, "Stars win the game."],
+  [/_site_/, /./, "When the market is built, each of its builders places a star and is spared its penalty."],
+  [/_tunnel_end/, /./, "It is free, and gives three goods at once."],
+  [/_tunnel/, /./, "Resources build markets, and artifacts buy stars."],
+  [/ tank_/, /./, "One more worker means more placements before you have to take workers back."],
+  [/_(bar|lounge)/, /./, "Artifacts and resources buy stars."],
+  [AREA, /knowledge -/, "Commodities pay for most spaces, and lower knowledge keeps you away from 16."],
+  [AREA, /./, "Commodities pay for most spaces."],
+  [
+    /^retrieve (food|bliss|energy)/,
+    /./,
+    "You need workers in your hand, and with more morale you may hold more artifacts.",
+  ],
+  [/^retrieve free/, /./, "Workers on the board do nothing more for you until you take them back."],
+  [/^take/, /./, "The more workers you take back at once, the fewer turns that costs you."],
+  [/^gain (gold|stone|clay)/, /./, "Resources build markets."],
+  [/^gain artifact/, /./, "Three artifacts or a pair buy a star."],
+  [/^star .*_market_/, /./, "A star on a market frees you from its penalty."],
+  [/^choose/, /./, "The adviser has learned from many games which recruits help."],
+];
+
+function reason({ notation, gain }, p, facts) {
+  const found = REASONS.find(([move, gives]) => move.test(notation) && gives.test(gain || " "));
+  const factions = p.recruits.filter((one) => one.active).map((one) => facts.recruits[one.name].faction);
+  const own = factions.find((one) => gain.includes(`${sentence(one)} allegiance`));
+  return [found?.[2], own && "It also moves the track of a faction of yours."];
+}
+
+// What is true of a player's workers when a turn begins.
+function situation(p, sum) {
+  const high = p.workers.filter((face) => face >= HIGH).length;
+  const room = LIMIT - sum;
+  return [
+    !p.workers.length && "You have no worker in your hand.",
+    high > 1 &&
+      `You have ${plural(high, "worker")} of ${HIGH} or more in your hand: place them before you roll others.`,
+    p.on_board > 0 &&
+      room <= 6 &&
+      room > 0 &&
+      `Your knowledge and workers add up to ${sum}: a further ${room} reaches 16, and costs a worker.`,
+  ];
+}
+
+// Sentences about a decision of a player and the move that the adviser would make.
+export function adviceInWords(facts, { view, moves }, seat, move) {
+  const p = view.players[seat];
+  const sum = p.knowledge + p.workers.reduce((total, face) => total + face, 0);
+  const opens = moves.some(({ notation }) => /^(place|retrieve)/.test(notation));
+  const does = [
+    move.cost && `It costs ${move.cost}.`,
+    move.gain && `It gives ${move.gain}.`,
+    move.risk && `The risk: ${move.risk}.`,
+  ];
+  const said = [...(opens ? situation(p, sum) : []), `Advice: ${move.text}.`, ...does, ...reason(move, p, facts)];
+  return said.filter(Boolean);
+}
