@@ -20,7 +20,7 @@ from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
 PLAYERS, SEED = 3, 3  # of the game on the first page: one of a hundred turns
-NAMES = ("You", *AGENT_NAMES)  # of the players of a lesson, as in learn.js
+NAMES = ("You", "Ada", "Boole")  # of the players of a lesson, as in learn.js
 
 
 @cache
@@ -47,12 +47,14 @@ def _turns() -> Iterator[Game]:
 
 @cache
 def pictures() -> Json:
-    """Returns the board at the beginning and at the end of each lesson."""
-    return {lesson["id"]: [_board(games[0]), _board(games[-1])] for lesson in lessons() for games in [[*played(lesson)]]}
+    """Returns the board at the beginning of each lesson, and at its end or before the step `picture`."""
+    games = {lesson["id"]: [*played(lesson)] for lesson in lessons()}
+    ends = {lesson["id"]: lesson.get("picture", -1) for lesson in lessons()}
+    return {name: [_board(games[name][k]) for k in (0, end)] for name, end in ends.items()}
 
 
 def _board(game: Game) -> str:
-    return board_fragment(view_of(game, 0), names=NAMES[: game.rules.num_players])
+    return board_fragment(view_of(game, None), names=NAMES[: game.rules.num_players])
 
 
 @cache
