@@ -10,7 +10,7 @@ import pytest
 
 from euphoria_agents.play.web import scenes
 from euphoria_env import actions
-from tests.test_browser import Tab, chromium, pytestmark, server, tab, tabs  # noqa: F401
+from tests.test_browser import SMALL, Tab, chromium, pytestmark, server, tab, tabs  # noqa: F401
 from tests.tools.browser import ServerProcess, check_page
 
 IN_SIGHT = "id => { const box = document.getElementById(id).getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; }"
@@ -48,6 +48,7 @@ def test_the_first_page_fits(server: ServerProcess, tabs: Callable[..., Tab], si
     page.get_by_text("More options").click()
     page.locator("#name-1").wait_for()
     check_page(page)
+    assert page.evaluate(SMALL) == []
 
 
 def test_the_board_of_the_first_page_moves_by_itself_unless_motion_is_off(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
