@@ -1,7 +1,7 @@
 // The lessons: fixed positions in practice games, with a task at each step. `lessons.json` has them; the pupil has the seat 0.
 
 import { Board, rectOf } from "./board.js";
-import { button, get, loadSymbols, post, render, row, showError, tag } from "./common.js";
+import { button, get, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
 import { legend } from "./legend.js";
 import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
@@ -27,7 +27,20 @@ const task = () => lesson().steps[step];
 const isRetrieving = (move) => move.notation.startsWith("retrieve ");
 const isWanted = (move) => task().wanted.includes(move.notation);
 const api = () => `/api/games/${game}`;
-const attempt = (work) => work().catch(showError);
+let busy = false; // while a request is under way
+
+async function attempt(work) {
+  if (busy) return;
+  busy = true;
+  try {
+    await work();
+    showMessage("");
+  } catch (error) {
+    showError(error);
+  } finally {
+    busy = false;
+  }
+}
 
 // Opens a lesson in a new game; the game of the lesson before is deleted.
 async function open(next) {
@@ -45,31 +58,30 @@ function closeGame() {
   game = "";
 }
 
-async function send(seat, action) {
-  return post(`${api()}/moves`, { seat, version: state.version, action });
-}
+const send = (seat, action) => post(`${api()}/moves`, { seat, version: state.version, action });
+const undo = () => post(`${api()}/undo`, { seat: ME, version: state.version });
 
 async function play(move) {
-  const found = task();
+  const found = await send(ME, move.notation);
   right = isWanted(move);
-  said = right ? found.right : (found.wrong?.[move.notation] ?? LEGAL_BUT);
-  show(await send(ME, move.notation));
+  said = right ? task().right : (task().wrong?.[move.notation] ?? LEGAL_BUT);
+  show(found);
 }
 
-const undo = async () => post(`${api()}/undo`, { seat: ME, version: state.version });
-
 async function takeBack() {
+  const found = await undo();
   [said, right] = ["", false];
-  show(await undo());
+  show(found);
 }
 
 // Goes on after a right move: the others move, or all is taken back; then comes the next step.
 async function goOn() {
-  const { undo: back, then = [] } = task();
-  [step, said, right] = [step + 1, "", false];
-  if (back) return show(await undo());
-  for (const [seat, move] of then) state = { ...(await send(seat, move)), seat: ME };
-  show(await get(`${api()}/view?seat=${ME}`));
+  const before = state;
+  if (task().undo) state = await undo();
+  for (const [seat, move] of task().then ?? []) state = await send(seat, move);
+  const found = await get(`${api()}/view?seat=${ME}`);
+  [step, said, right, state] = [step + 1, "", false, before];
+  show(found);
 }
 
 function show(found) {
@@ -209,10 +221,8 @@ at("board").addEventListener("click", (event) => {
   if (node) clickSpace(node);
 });
 at("board").addEventListener("keydown", (event) => {
-  const node = event.target.closest(".space");
-  if (!node || (event.key !== "Enter" && event.key !== " ")) return;
-  event.preventDefault();
-  clickSpace(node);
+  if (event.key === "Enter" || event.key === " ")
+    event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 });
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));

@@ -414,11 +414,7 @@ function panel() {
     trouble(),
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
-    advice &&
-      tag.div(
-        { class: "advice" },
-        adviceInWords(facts, state, seat, advice).map((line) => tag.p(line)),
-      ),
+    advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
     narrowed &&
       button("all", `All ${state.moves.length} moves`, () => {
         [space, face] = ["", 0];
