@@ -21,7 +21,7 @@ export async function showDemo(parent, facts) {
     steer,
   );
   const board = new Board(place, { home: (seat) => cells[seat].hand });
-  let [turn, timer] = [Math.floor(frames.length / 4), 0];
+  let [turn, timer] = [Math.floor(frames.length / 2), 0];
 
   function show(moving) {
     const lines = frames[turn].map((line) => pieces[line]);

@@ -644,7 +644,7 @@ const hint = () =>
     found.best = best(found).action;
     hints = found;
     showChoice();
-    at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
+    if (!coached) at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
   });
 
 const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
