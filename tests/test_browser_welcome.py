@@ -10,10 +10,9 @@ import pytest
 
 from euphoria_agents.play.web import scenes
 from euphoria_env import actions
-from tests.test_browser import SMALL, Tab, chromium, pytestmark, server, tab, tabs  # noqa: F401
+from tests.test_browser import SEEN, SMALL, Tab, chromium, pytestmark, server, tab, tabs  # noqa: F401
 from tests.tools.browser import ServerProcess, check_page
 
-IN_SIGHT = "id => { const box = document.getElementById(id).getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; }"
 DICE = "[...document.querySelectorAll('#demo .die')].map((die) => die.outerHTML).join()"
 
 
@@ -43,7 +42,7 @@ def test_the_first_page_fits(server: ServerProcess, tabs: Callable[..., Tab], si
     page = tabs(*size).page
     page.goto(server.url)
     page.locator("#demo-toggle").wait_for()
-    assert page.evaluate(IN_SIGHT, "start")
+    assert page.evaluate(SEEN, "start")
     assert size[0] < 1280 or page.evaluate("document.documentElement.scrollHeight <= innerHeight")
     page.get_by_text("More options").click()
     page.locator("#name-1").wait_for()
@@ -51,7 +50,9 @@ def test_the_first_page_fits(server: ServerProcess, tabs: Callable[..., Tab], si
     assert page.evaluate(SMALL) == []
 
 
-def test_the_board_of_the_first_page_moves_by_itself_unless_motion_is_off(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
+def test_the_board_of_the_first_page_moves_by_itself_unless_motion_is_off(
+    server: ServerProcess, tabs: Callable[..., Tab]
+) -> None:
     page = tabs().page
     page.goto(server.url)
     page.locator("#demo-toggle").wait_for()

@@ -25,7 +25,7 @@ NAMES = ("You", "Ada", "Boole")  # of the players of a lesson, as in learn.js
 
 @cache
 def demo() -> Json:
-    """Returns a game of the agent that ships, turn by turn as everybody sees it; the lines of `frames` are numbers of `pieces`."""
+    """Returns a game of the agent that ships, turn by turn as everybody sees it; `frames` has the numbers of `pieces`."""
     names = AGENT_NAMES[:PLAYERS]
     texts = []
     for view in (view_of(game, None) for game in _turns()):
