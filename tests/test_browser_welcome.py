@@ -83,9 +83,9 @@ def test_all_lessons_by_somebody_who_errs_at_first(server: ServerProcess, tab: T
                 page.locator("#back").click()
                 page.get_by_text(step["task"]).wait_for()
                 check_page(page)
-                page.locator("#board .best").press("Enter")  # which has one move wanted and another one
-                assert page.locator("#moves button.move").count() == 2
-            answer(page, step["wanted"][0])
+                page.locator("#board .best").press("Enter")
+            else:
+                answer(page, step["wanted"][0])
             page.get_by_text(step["right"]).wait_for()
             last = k == len(lesson["steps"]) - 1
             if (number, last) != (5, True):

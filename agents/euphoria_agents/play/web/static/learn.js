@@ -20,7 +20,6 @@ let said = ""; // the answer to the last move; empty: the task waits for a move
 let right = false; // whether that was a move wanted
 let game = ""; // the name of the practice game
 let [state, board, cells, tray] = [null, null, [], null];
-let space = ""; // the clicked space, whose moves alone are shown
 
 const lesson = () => lessons[number];
 const task = () => lesson().steps[step];
@@ -86,7 +85,7 @@ async function goOn() {
 
 function show(found) {
   const before = board && state;
-  [state, space] = [found, ""];
+  state = found;
   if (right && step === lesson().steps.length - 1) remember("lessons", { id: lesson().id });
   document.body.dataset.version = `${lesson().id} ${found.version}`;
   if (!board) setTable();
@@ -159,19 +158,17 @@ function panel() {
   const head = tag.h2({ id: "question" }, `${number + 1}. ${lesson().title}`);
   const text = tag.p({ id: "told", tabindex: -1, class: said && (right ? "right" : "wrong") }, said || task().task);
   if (said) return [head, text, row(answerButtons())];
-  const shown = state.moves.filter((move) => !space || move.space === space);
-  const all = () => {
-    space = "";
-    draw();
-  };
   const onclick = (move) => attempt(() => play(move));
-  const back = shown.filter(isRetrieving).map((move) => button(`move-${move.action}`, move.text, () => onclick(move)));
-  const others = shown.filter((move) => !isRetrieving(move));
+  const back = state.moves.filter(isRetrieving);
+  const shown = state.moves.filter((move) => !isRetrieving(move));
   return [
     head,
     text,
-    space && button("all", "All moves", all),
-    tag.div({ class: "groups" }, back, moveRows(facts, state, { hints: null, shown: others, seat: ME, play: onclick })),
+    tag.div(
+      { class: "groups" },
+      back.map((move) => button(`move-${move.action}`, move.text, () => onclick(move))),
+      moveRows(facts, state, { hints: null, shown, seat: ME, play: onclick }),
+    ),
   ];
 }
 
@@ -202,16 +199,13 @@ function explain(node, head, words) {
   showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
 }
 
+// Plays a move of a clicked space, rather one that is wanted, or tells about the space.
 function clickSpace(node) {
-  const { space: clicked } = node.dataset;
-  const moves = said ? [] : state.moves.filter((move) => move.space === clicked);
-  if (moves.length === 1) return attempt(() => play(moves[0]));
-  if (moves.length) {
-    space = clicked;
-    return draw();
-  }
-  const tile = state.view.markets[clicked]?.tile;
-  const known = tile ? facts.tiles[tile] : facts.spaces[clicked];
+  const { space } = node.dataset;
+  const moves = said ? [] : state.moves.filter((move) => move.space === space);
+  if (moves.length) return attempt(() => play(moves.find(isWanted) ?? moves[0]));
+  const tile = state.view.markets[space]?.tile;
+  const known = tile ? facts.tiles[tile] : facts.spaces[space];
   explain(node, known.title, known.words);
 }
 
