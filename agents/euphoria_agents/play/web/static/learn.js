@@ -221,7 +221,7 @@ at("board").addEventListener("keydown", (event) => {
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
 try {
-  [facts, lessons] = await Promise.all([get("/api/facts"), get("/static/lessons.json"), loadSymbols()]);
+  [facts, lessons] = await Promise.all([get("/api/facts"), get(new URL("lessons.json", import.meta.url)), loadSymbols()]);
   const done = new Set(recall("lessons").map(({ id }) => id));
   const asked = lessons.findIndex(({ id }) => id === location.hash.slice(1));
   const next = lessons.findIndex(({ id }) => !done.has(id));
