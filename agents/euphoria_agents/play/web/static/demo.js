@@ -7,6 +7,7 @@ import { playerCell } from "./seats.js";
 const TURN = 1100; // milliseconds
 
 export async function showDemo(parent, facts) {
+  render(parent, tag.p({ class: "label" }, "The board is being set up."));
   const silent = new AbortController().signal; // the page does not say that it waits for this
   const { names, pieces, frames } = await call("GET", "/api/demo", null, silent);
   const cells = names.map((_, seat) => playerCell(facts, seat));

@@ -43,11 +43,12 @@ async function attempt(work) {
 
 // Opens a lesson in a new game; the game of the lesson before is deleted.
 async function open(next) {
-  closeGame();
-  [number, step, said, right, board] = [next, 0, "", false, null];
-  const { position } = lesson();
+  const { position } = lessons[next];
   const seats = NAMES.slice(0, position.rules.num_players).map((name) => ({ name, spec: null, here: true }));
-  game = (await post("/api/games", { seats, position, practice: true })).id;
+  const made = await post("/api/games", { seats, position, practice: true });
+  closeGame();
+  game = made.id;
+  [number, step, said, right, board] = [next, 0, "", false, null];
   show(await get(`${api()}/view?seat=${ME}`));
 }
 
@@ -218,10 +219,15 @@ at("board").addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === " ")
     event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 });
+addEventListener("keydown", ({ key }) => document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click());
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
 try {
-  [facts, lessons] = await Promise.all([get("/api/facts"), get(new URL("lessons.json", import.meta.url)), loadSymbols()]);
+  [facts, lessons] = await Promise.all([
+    get("/api/facts"),
+    get(new URL("lessons.json", import.meta.url)),
+    loadSymbols(),
+  ]);
   const done = new Set(recall("lessons").map(({ id }) => id));
   const asked = lessons.findIndex(({ id }) => id === location.hash.slice(1));
   const next = lessons.findIndex(({ id }) => !done.has(id));

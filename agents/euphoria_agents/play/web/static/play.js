@@ -109,7 +109,13 @@ function showView(found) {
   const awake = Date.now() - lastSeen < ASLEEP;
   lastSeen = Date.now();
   draw(Boolean(before) && awake && past === null ? before : null);
-  if (coached && isMyDecision() && !hints && !state.over) hint();
+  coach();
+}
+
+// Asks for advice in a first game; again if the game has gone on meanwhile.
+function coach() {
+  const { version } = state;
+  if (coached && isMyDecision() && !hints && !state.over) hint().then(() => state.version !== version && coach());
 }
 
 function takeSeat(next) {
