@@ -104,5 +104,6 @@ def test_the_help_has_pictures_and_symbols(server: ServerProcess, tabs: Callable
     page = tabs(390, 844, color_scheme=scheme).page
     page.goto(f"{server.url}/help")
     page.locator("#legend li").first.wait_for()
+    page.locator("figure .pair").last.wait_for()
     assert page.locator("figure svg").count() == 9
     check_page(page)

@@ -11,7 +11,9 @@ import pytest
 from euphoria_agents.play.web import scenes
 from euphoria_agents.play.web.board_data import STATIC
 from euphoria_env import Game, words
+from euphoria_env.render.board import board_fragment
 from euphoria_env.render.symbols import ICONS
+from euphoria_env.render.view import view_of
 
 LESSONS = {lesson["id"]: lesson for lesson in scenes.lessons()}
 
@@ -74,7 +76,12 @@ def test_the_game_on_the_first_page_is_whole_and_tells_no_secret() -> None:
 
 
 def test_pictures_are_boards_before_and_after() -> None:
-    boards: Any = scenes.pictures()
+    found: Any = scenes.pictures()
     shown = set(re.findall(r'data-lesson="(\w+)"', (STATIC / "help.html").read_text()))
     assert shown < set(LESSONS) and len(shown) == 4
-    assert all(before != after and before.startswith("<svg") for before, after in boards.values())
+    for name, (before, after) in found["frames"].items():
+        assert before != after and found["pieces"][before[0]].startswith("<svg")
+        wanted = Game.from_dict(LESSONS[name]["position"])
+        assert "\n".join(found["pieces"][line] for line in before) == board_fragment(
+            view_of(wanted, None), names=scenes.NAMES[: wanted.rules.num_players]
+        )

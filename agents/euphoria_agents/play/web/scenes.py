@@ -47,10 +47,15 @@ def _turns() -> Iterator[Game]:
 
 @cache
 def pictures() -> Json:
-    """Returns the board at the beginning of each lesson, and at its end or before the step `picture`."""
-    games = {lesson["id"]: [*played(lesson)] for lesson in lessons()}
-    ends = {lesson["id"]: lesson.get("picture", -1) for lesson in lessons()}
-    return {name: [_board(games[name][k]) for k in (0, end)] for name, end in ends.items()}
+    """Returns the board at the beginning of each lesson, and at its end or before the step `picture`; lines as in `demo`."""
+    shown = [(lesson["id"], game) for lesson in lessons() for game in _before_and_after(lesson)]
+    pieces, frames = distinct_lines([_board(game) for _, game in shown])
+    return {"pieces": pieces, "frames": {name: frames[k - 1 : k + 1] for k, (name, _) in enumerate(shown) if k % 2}}
+
+
+def _before_and_after(lesson: Any) -> tuple[Game, Game]:
+    games = [*played(lesson)]
+    return games[0], games[lesson.get("picture", -1)]
 
 
 def _board(game: Game) -> str:

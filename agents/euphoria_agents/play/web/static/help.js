@@ -13,11 +13,12 @@ function part(text, box, label) {
   return made;
 }
 
-function addPictures(boards) {
+// Boards come as numbers of lines.
+function addPictures({ pieces, frames }) {
   for (const figure of document.querySelectorAll("figure[data-lesson]")) {
     const { lesson, part: box } = figure.dataset;
     const label = figure.querySelector("figcaption").textContent;
-    const [before, after] = boards[lesson];
+    const [before, after] = frames[lesson].map((lines) => lines.map((line) => pieces[line]).join("\n"));
     figure.prepend(
       tag.div({ class: "pair" }, part(before, box, `before: ${label}`), part(after, box, `after: ${label}`)),
     );
@@ -25,10 +26,10 @@ function addPictures(boards) {
 }
 
 try {
-  const quiet = new AbortController().signal; // the page can be read while this loads
-  const [boards] = await Promise.all([call("GET", "/api/pictures", null, quiet), loadSymbols()]);
-  addPictures(boards);
+  await loadSymbols();
   document.getElementById("legend").append(legend());
+  const quiet = new AbortController().signal; // the page can be read while this loads
+  addPictures(await call("GET", "/api/pictures", null, quiet));
 } catch (error) {
   showError(error);
 }

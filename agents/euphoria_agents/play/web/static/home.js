@@ -11,6 +11,7 @@ const at = (id) => document.getElementById(id);
 const PLAYERS = [2, 3, 4, 5, 6];
 const MAX_LISTED = 4; // games that go on, and studies
 const STRENGTHS = ["very easy", "easy", "medium", "hard", "very hard", "hardest"];
+const FIRST = "easy"; // until somebody has chosen
 const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 const PACE = 1; // seconds between the moves of agents that somebody watches
 let facts = null;
@@ -174,7 +175,7 @@ function watchAgents() {
 async function chooseSeats() {
   const given = new URLSearchParams(location.hash.slice(1));
   const kept = JSON.parse(localStorage.getItem("table") ?? "{}");
-  level = facts.agents.includes(kept.level) ? kept.level : opponents()[STRENGTHS.indexOf("easy")];
+  level = facts.agents.includes(kept.level) ? kept.level : opponents().find((spec) => strength(spec)[0] === FIRST);
   if (given.has("study")) {
     start = { study: given.get("study"), ply: Number(given.get("ply")) };
     const { names, players, turns } = await get(`/api/studies/${start.study}`);
