@@ -167,8 +167,9 @@ def lessons() -> list[str]:
 
 
 def lessons_as_html() -> list[str]:
-    """The same text in the page of the browser."""
-    parts = ((heading, MarkdownIt().render(body).strip()) for heading, body in words.lessons().items())
+    """The same text in the page of the browser, which has pictures and lessons in place of the example."""
+    texts = [part for part in words.lessons().items() if part[0] != "One turn, step by step"]
+    parts = ((heading, MarkdownIt().render(body).strip()) for heading, body in texts)
     return [f'<section class="panel">\n<h2>{heading}</h2>\n{body}\n</section>' for heading, body in parts]
 
 

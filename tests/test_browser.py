@@ -142,11 +142,11 @@ AGENT, OTHER = {"name": "Agent", "spec": "greedy"}, {"name": "Other", "spec": "g
 def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab: Tab) -> None:
     page, rng = tab.page, random.Random(1)
     page.goto(server.url)
-    page.get_by_role("button", name="One more player").click()
+    page.get_by_role("radio", name="3", exact=True).check()
+    page.get_by_text("More options").click()
     page.locator("#who-2").select_option("weights")
-    page.get_by_text("Rules of this game").click()
     page.locator("#rule-stars_to_win").fill("2")
-    page.get_by_role("button", name="Start the game").click()
+    page.get_by_role("button", name="Play now").click()
     page.locator("#pace").select_option("0")
     played = by_board = 0
     while tab.state() == "move":

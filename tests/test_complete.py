@@ -77,6 +77,8 @@ def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: 
 # The endpoints for anybody, with or without tokens; all others need a right of their own.
 OPEN = {
     "GET /api/facts",
+    "GET /api/demo",  # a game of agents alone
+    "GET /api/pictures",
     "GET /api/games",
     "POST /api/games",
     "POST /api/games/{game}/sit",  # needs the token

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play import Agents
-from euphoria_agents.play.web import endpoints, games, studies
+from euphoria_agents.play.web import endpoints, games, scenes, studies
 from euphoria_agents.play.web.agents import AgentService
 from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
@@ -29,11 +29,19 @@ from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
 from euphoria_env.render.lettering import FONT_FILE
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".ttf": "font/ttf"}
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".ttf": "font/ttf",
+}
 PAGES = {
     "/": "home.html",
     "/play/{game}": "play.html",
     "/study/{study}": "study.html",
+    "/learn": "learn.html",
     "/help": "help.html",
 }
 AGENTS = {  # the agents that the pages offer, the default first
@@ -41,7 +49,7 @@ AGENTS = {  # the agents that the pages offer, the default first
     "mcts:200:ppo": "very hard: the trained player, searching",
     "mcts:1000:ppo": "hardest: the trained player, searching longer",
     "greedy": "medium: looks one decision ahead",
-    "weights": "easy: plays by fixed weights",
+    "weights": "easy: takes what is usually good",
     "random": "very easy: plays at random",
 }
 
@@ -89,10 +97,16 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
     async def all_facts(_: RequestContext) -> Json:
         return facts
 
+    async def demo(context: RequestContext) -> Json:
+        await game.agents.check("ppo", context.client)
+        return await context.run(scenes.demo)
+
     a_game, a_study = (f"{PATHS[kind]}/{{{kind}}}" for kind in ("game", "study"))
     at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
     return [
         Endpoint("GET", "/api/facts", ANYBODY, all_facts),
+        Endpoint("GET", "/api/demo", ANYBODY, demo),
+        Endpoint("GET", "/api/pictures", ANYBODY, lambda _: scenes.pictures()),
         Endpoint("GET", "/api/games", ANYBODY, game.list),
         Endpoint("POST", "/api/games", ANYBODY, game.make, games.NewGame),
         Endpoint("DELETE", a_game, OWNER, game.delete, reads=False),

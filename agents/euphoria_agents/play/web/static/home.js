@@ -1,23 +1,69 @@
 // The first page: a new game, or one that goes on from a study (#study=NAME&ply=NUMBER); the games and studies of this
-// browser; all games.
+// browser; all games; a board on which agents play.
 
 import { badge } from "./board.js";
-import { call, showError, get, loadSymbols, post, render, row, showMessage, sentence, tag } from "./common.js";
+import { call, showError, get, loadSymbols, post, render, row, showMessage, sentence, tag, button } from "./common.js";
+import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
 import { recall, remember } from "./library.js";
 
 const at = (id) => document.getElementById(id);
-const MAX_SEATS = 6;
-const MAX_LISTED = 8; // games that go on, and studies
+const PLAYERS = [2, 3, 4, 5, 6];
+const MAX_LISTED = 4; // games that go on, and studies
 const STRENGTHS = ["very easy", "easy", "medium", "hard", "very hard", "hardest"];
+const FIRST = "easy"; // until somebody has chosen
 const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
+const PACE = 1; // seconds between the moves of agents that somebody watches
 let facts = null;
 let start = null; // the study and decision from which the game begins
 let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
+let level = ""; // the spec of further agents
 
 const person = (name, here = true) => ({ name, spec: null, here });
-const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
+const agent = (name, spec = level) => ({ name, spec, here: false });
 const defaultName = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
+const strength = (spec) => facts.agent_words[spec].split(": ");
+
+// The agents, the weakest first; those named by --agents come last.
+function opponents() {
+  const place = (spec) => STRENGTHS.indexOf(strength(spec)[0]);
+  const worth = (spec) => (place(spec) < 0 ? STRENGTHS.length : place(spec));
+  return [...facts.agents].sort((a, b) => worth(a) - worth(b));
+}
+
+// Radio buttons in a row, of which one may be chosen; options: [value, text].
+const choices = (name, title, options, value, choose) =>
+  tag.fieldset(
+    { class: `choices ${name}` },
+    tag.legend(title),
+    options.map(([key, text]) =>
+      tag.label(
+        { class: "choice" },
+        tag.input({
+          type: "radio",
+          name,
+          id: `${name}-${key}`,
+          value: key,
+          checked: key === value,
+          onchange: () => {
+            choose(key);
+            draw();
+          },
+        }),
+        tag.span(text),
+      ),
+    ),
+  );
+
+function chooseLevel(spec) {
+  level = spec;
+  for (const seat of seats) if (seat.spec !== null) seat.spec = spec;
+}
+
+function choosePlayers(n) {
+  seats.length = Math.min(seats.length, n);
+  while (seats.length < n) seats.push(agent(facts.agent_names[seats.length]));
+}
 
 function seatLine(seat, k) {
   const who = seat.spec ?? (seat.here ? "here" : "link");
@@ -37,7 +83,7 @@ function seatLine(seat, k) {
     { class: `seatline seat${k}` },
     badge(k),
     tag.input({
-      "aria-label": `name of seat ${k}`,
+      "aria-label": `name of player ${k + 1}`,
       id: `name-${k}`,
       maxlength: 30,
       required: true,
@@ -45,31 +91,42 @@ function seatLine(seat, k) {
       onchange: name,
     }),
     tag.select(
-      { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose },
+      { "aria-label": `who is player ${k + 1}`, id: `who-${k}`, onchange: choose },
       tag.optgroup({ label: "A person" }, people.map(option)),
-      tag.optgroup({ label: "An agent" }, opponents().map(option)),
+      tag.optgroup(
+        { label: "An agent" },
+        opponents().map((spec) => option([spec, facts.agent_words[spec]])),
+      ),
     ),
   );
 }
 
+// Draws what depends on the seats.
 function draw() {
-  const change = (id, text, act, off) => {
-    const then = () => {
-      act();
-      draw();
-    };
-    return tag.button({ type: "button", id, disabled: off, onclick: then }, text);
-  };
-  const more = () => seats.push(agent(facts.agent_names[seats.length]));
+  const specs = new Set(seats.map((seat) => seat.spec).filter((spec) => spec !== null));
+  const common = specs.size === 1 ? [...specs][0] : specs.size ? "" : level;
+  const levels = opponents().filter((spec) => STRENGTHS.includes(strength(spec)[0]));
+  const told = specs.size > 1 ? "The opponents differ: see More options." : sentence(strength(common)[1] ?? common);
   render(
-    at("seats"),
-    seats.map(seatLine),
+    at("table"),
+    choices(
+      "level",
+      "Opponents",
+      levels.map((spec) => [spec, strength(spec)[0]]),
+      common,
+      chooseLevel,
+    ),
+    tag.p({ class: "label", id: "level-words" }, told),
     !start &&
-      row(
-        change("more", "One more player", more, seats.length >= MAX_SEATS),
-        change("fewer", "One fewer", () => seats.pop(), seats.length <= 2),
+      choices(
+        "players",
+        "Players",
+        PLAYERS.map((n) => [n, String(n)]),
+        seats.length,
+        choosePlayers,
       ),
   );
+  render(at("seats"), seats.map(seatLine));
 }
 
 // An input for each option of the rules.
@@ -79,7 +136,7 @@ function ruleLine([key, rule]) {
     rule.type === "flag"
       ? tag.input({ ...shared, type: "checkbox", checked: rule.value })
       : tag.input({ ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
-  return tag.label(input, rule.help);
+  return tag.label(input, sentence(rule.help.replace(/ \(R[\d.]+\)/, "")));
 }
 
 // The options that differ from their defaults.
@@ -93,48 +150,75 @@ function readRules() {
   return found;
 }
 
-// The agents, the weakest first; those named by --agents come last.
-function opponents() {
-  const place = (spec) => STRENGTHS.indexOf(facts.agent_words[spec].split(":")[0]);
-  const worth = (spec) => (place(spec) < 0 ? STRENGTHS.length : place(spec));
-  return [...facts.agents].sort((a, b) => worth(a) - worth(b)).map((spec) => [spec, facts.agent_words[spec]]);
-}
-
-async function startGame(event) {
-  event.preventDefault();
-  const body = { seats, practice: at("practice").checked };
+async function startGame(players, more = {}) {
+  const body = { seats: players, practice: at("practice").checked, ...more };
   try {
     const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules() }) });
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
-    remember("games", { id: made.id, names: seats.map((seat) => seat.name), start });
+    localStorage.setItem("table", JSON.stringify({ level, players: players.length }));
+    remember("games", { id: made.id, names: players.map((seat) => seat.name), start });
     location.href = `/play/${made.id}`;
   } catch (error) {
     showError(error);
   }
 }
 
-async function drawForm() {
+// People's seats go to agents.
+function watchAgents() {
+  const names = seats.map((seat, k) => (seat.spec === null && !start ? facts.agent_names[k] : seat.name));
+  startGame(
+    seats.map((seat, k) => agent(names[k], seat.spec ?? level)),
+    { pace: PACE },
+  );
+}
+
+async function chooseSeats() {
   const given = new URLSearchParams(location.hash.slice(1));
+  const kept = JSON.parse(localStorage.getItem("table") ?? "{}");
+  level = facts.agents.includes(kept.level) ? kept.level : opponents().find((spec) => strength(spec)[0] === FIRST);
   if (given.has("study")) {
     start = { study: given.get("study"), ply: Number(given.get("ply")) };
     const { names, players, turns } = await get(`/api/studies/${start.study}`);
     const mine = players[start.ply] ?? 0;
     seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
     at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
-  } else seats = [person("You"), agent(facts.agent_names[1])];
-  const rules = () =>
-    tag.details(
-      tag.summary("Rules of this game"),
-      tag.div({ class: "options" }, Object.entries(facts.rules).map(ruleLine)),
-    );
+  } else {
+    seats = [person("You")];
+    choosePlayers(PLAYERS.includes(kept.players) ? kept.players : 2);
+  }
+}
+
+function drawForm() {
+  const rules = () => [tag.h3("Rules"), tag.div({ class: "options" }, Object.entries(facts.rules).map(ruleLine))];
   const practice = tag.input({ type: "checkbox", id: "practice" });
   at("new").append(
-    tag.fieldset(tag.legend("Who plays"), tag.div({ id: "seats", class: "stack" })),
-    start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws will differ.") : rules(),
-    tag.label({ class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
-    tag.p(tag.button({ class: "main", id: "start" }, "Start the game")),
+    tag.div({ id: "table", class: "stack" }),
+    tag.button({ class: "main", id: "start" }, "Play now"),
+    row(tag.a({ href: "/learn", class: "button" }, "Learn to play"), button("watch", "Watch agents", watchAgents)),
+    tag.details(
+      { id: "more" },
+      tag.summary("More options"),
+      tag.div(
+        { class: "stack" },
+        tag.h3("Who plays"),
+        tag.div({ id: "seats", class: "stack" }),
+        tag.p(
+          { class: "label" },
+          "Each person with a link gets one of their own, which the page of the game shows you.",
+        ),
+        start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws will differ.") : rules(),
+        tag.label(
+          { class: "check" },
+          practice,
+          "Practice: any move may be taken back, and the record read at any time",
+        ),
+      ),
+    ),
   );
-  at("new").addEventListener("submit", startGame);
+  at("new").addEventListener("submit", (event) => {
+    event.preventDefault();
+    startGame(seats);
+  });
   draw();
 }
 
@@ -151,6 +235,7 @@ function drawLibrary(games) {
       );
   at("running").replaceChildren(...running.slice(0, MAX_LISTED).map(line("play")));
   at("resume").hidden = !running.length;
+  at("study").open = recall("studies").length > 0;
   at("studies").replaceChildren(...recall("studies").slice(0, MAX_LISTED).map(line("study")));
 }
 
@@ -201,11 +286,13 @@ function drawGames(games) {
 at("file").addEventListener("change", openFile); // at once, since files can be chosen while the rest loads
 try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
-  await drawForm();
+  await chooseSeats();
+  drawForm();
   const { games, damaged } = await get("/api/games");
   drawLibrary(games);
   drawGames(games);
   drawDamaged(damaged);
+  await showDemo(at("demo"), facts);
 } catch (error) {
   showError(error);
 }

@@ -19,7 +19,9 @@ import {
   tabList,
   tag,
 } from "./common.js";
-import { remember } from "./library.js";
+import { adviceInWords } from "./coach.js";
+import { legend } from "./legend.js";
+import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import { showPopover, confirmDialog, faceOf, waysAreListed, moveRows, withSymbols, wayList } from "./moves.js";
 import { playerCell, playerDetails, ranking, ownTray } from "./seats.js";
@@ -62,6 +64,7 @@ let lastSeen = Date.now(); // when the last view was shown
 let events = null; // the stream
 let missedVersion; // sent by the stream during a request; null: something else has changed
 const underWay = new Set(); // requests
+const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
 const nameOf = (k) => state.seats[k].name;
@@ -106,6 +109,13 @@ function showView(found) {
   const awake = Date.now() - lastSeen < ASLEEP;
   lastSeen = Date.now();
   draw(Boolean(before) && awake && past === null ? before : null);
+  coach();
+}
+
+// Asks for advice in a first game; again if the game has gone on meanwhile.
+function coach() {
+  const { version } = state;
+  if (coached && isMyDecision() && !hints && !state.over) hint().then(() => state.version !== version && coach());
 }
 
 function takeSeat(next) {
@@ -345,6 +355,7 @@ function menuItems() {
       ],
       seat !== null && !state.over && button("leave", "Hand over my seat", close(handOverSeat)),
       button("keys", "Keys", close(showKeys)),
+      button("symbols", "Symbols", close(showSymbols)),
       tag.a({ href: "/help", class: "button" }, "How to play"),
       state.host && state.over && button("delete", "Delete this game", close(deleteGame)),
     ),
@@ -360,6 +371,10 @@ const KEYS = [
   ["Esc", "shows all moves again"],
   ["?", "this list"],
 ];
+
+function showSymbols() {
+  showPopover(at("popover"), rectOf(at("menu")), tag.h3("Symbols"), legend());
+}
 
 function showKeys() {
   showPopover(
@@ -405,7 +420,7 @@ function panel() {
     trouble(),
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
-    advice && tag.p({ class: "advice" }, "Advice: ", advice.text),
+    advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
     narrowed &&
       button("all", `All ${state.moves.length} moves`, () => {
         [space, face] = ["", 0];
@@ -630,12 +645,12 @@ const undo = () => once("undo", async () => showView(await post(`${api}/undo`, {
 const hint = () =>
   once("hint", async () => {
     const version = state.version;
-    const found = await post(`${api}/hint`, { seat, version });
+    const found = await post(`${api}/hint`, { seat, version, ...(coached && { spec: facts.agents[0] }) }); // which is quick
     if (state.version !== version) return;
     found.best = best(found).action;
     hints = found;
     showChoice();
-    at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
+    if (!coached) at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
   });
 
 const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;

@@ -1,0 +1,73 @@
+// Advice in words: what a player should see, the adviser's move, what it does, and why.
+
+import { plural, sentence, tag } from "./elements.js";
+
+const LIMIT = 16; // of the knowledge check
+const HIGH = 4; // the lowest number of a high die
+
+// Reasons for moves: the first that fits the notation and the gain.
+const REASONS = [
+  [/./, /you win the game/, "It wins the game."],
+  [/./, /\d star/, "Stars win the game."],
+  [/^place .*_site_/, /./, "When the market is built, each of its builders places a star and is spared its penalty."],
+  [/^place .*_tunnel_end/, /./, "It is free, and gives three goods at once."],
+  [/^place .*_tunnel/, /./, "Resources build markets, and artifacts buy stars."],
+  [/^place . tank_/, /./, "One more worker means more placements before you have to take workers back."],
+  [/^place .*_(bar|lounge)/, /./, "Artifacts and resources buy stars."],
+  [/^place . generator/, /./, "Energy pays for the tunnel of Euphoria, and three of it for another worker."],
+  [/^place . aquifer/, /./, "Water pays for the tunnel of Subterra, and three of it for another worker."],
+  [/^place . farm/, /./, "Food pays for the tunnel of the Wastelands, and for taking workers back."],
+  [/^place . cloud_mine/, /./, "Bliss pays in Icarus, and for taking workers back."],
+  [/^retrieve (food|bliss|energy)/, /./, "With more morale you may hold more artifacts."],
+  [/^retrieve free/, /./, "Workers on the board do nothing more for you until you take them back."],
+  [/^take/, /./, "The more workers you take back at once, the fewer turns that costs you."],
+  [/^gain (gold|stone|clay)/, /./, "Resources build markets."],
+  [/^gain artifact/, /./, "Three artifacts or a pair buy a star."],
+  [/^star .*_market_/, /./, "A star on a market frees you from its penalty."],
+];
+
+function reasons({ notation, gain }, p, facts) {
+  const found = REASONS.find(([move, gives]) => move.test(notation) && gives.test(gain || " "));
+  const factions = p.recruits.filter((one) => one.active).map((one) => facts.recruits[one.name].faction);
+  return [
+    found?.[2],
+    /knowledge -\d/.test(gain) && "Lower knowledge keeps you away from 16.",
+    factions.some((one) => gain.includes(`${sentence(one)} allegiance`)) && "It moves the track of a faction of yours.",
+  ];
+}
+
+// What is true of a player's workers when a turn begins.
+function situation(p, sum) {
+  const high = p.workers.filter((face) => face >= HIGH).length;
+  const room = LIMIT - sum;
+  return [
+    !p.workers.length && "You have no worker in your hand.",
+    high > 1 &&
+      `You have ${plural(high, "worker")} of ${HIGH} or more in your hand: place them before you roll others.`,
+    p.on_board > 0 &&
+      room <= 6 &&
+      room > 0 &&
+      `Your knowledge and workers add up to ${sum}: a further ${room} reaches 16, and costs a worker.`,
+  ];
+}
+
+// Paragraphs about a decision of a player and the move that the adviser would make.
+export function adviceInWords(facts, { view, moves }, seat, move) {
+  const p = view.players[seat];
+  const sum = p.knowledge + p.workers.reduce((total, face) => total + face, 0);
+  const opens = moves.some(({ notation }) => /^(place|retrieve)/.test(notation));
+  const does = /^(choose|use) /.test(move.notation)
+    ? [move.gain && `${sentence(move.gain)}.`]
+    : [
+        move.cost && `It costs ${move.cost}.`,
+        move.gain && `It gives ${move.gain}.`,
+        move.risk && `The risk: ${move.risk}.`,
+      ];
+  const said = [
+    ...(opens ? situation(p, sum) : []),
+    tag.b(`Advice: ${move.text}.`),
+    ...does,
+    ...reasons(move, p, facts),
+  ];
+  return said.filter(Boolean).map((one) => tag.p(one));
+}

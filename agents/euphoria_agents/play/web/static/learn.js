@@ -1,0 +1,237 @@
+// The lessons: fixed positions in practice games, with a task at each step. `lessons.json` has them; the pupil has the seat 0.
+
+import { Board, rectOf } from "./board.js";
+import { button, get, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
+import { legend } from "./legend.js";
+import { recall, remember } from "./library.js";
+import { animateEvents } from "./motion.js";
+import { moveRows, showPopover } from "./moves.js";
+import { ownTray, playerCell } from "./seats.js";
+
+const at = (id) => document.getElementById(id);
+const ME = 0;
+const NAMES = ["You", "Ada", "Boole"];
+const FIRST_OPPONENT = "weights";
+const LEGAL_BUT = "That is a legal move, but not the one of this lesson. Take it back and try again.";
+let [facts, lessons] = [null, []];
+let number = 0; // of the open lesson
+let step = 0; // of the lesson
+let said = ""; // the answer to the last move; empty: the task waits for a move
+let right = false; // whether that was a move wanted
+let game = ""; // the name of the practice game
+let [state, board, cells, tray] = [null, null, [], null];
+
+const lesson = () => lessons[number];
+const task = () => lesson().steps[step];
+const isRetrieving = (move) => move.notation.startsWith("retrieve ");
+const isWanted = (move) => task().wanted.includes(move.notation);
+const api = () => `/api/games/${game}`;
+let busy = false; // while a request is under way
+
+async function attempt(work) {
+  if (busy) return;
+  busy = true;
+  try {
+    await work();
+    showMessage("");
+  } catch (error) {
+    showError(error);
+  } finally {
+    busy = false;
+  }
+}
+
+// Opens a lesson in a new game; the game of the lesson before is deleted.
+async function open(next) {
+  const { position } = lessons[next];
+  const seats = NAMES.slice(0, position.rules.num_players).map((name) => ({ name, spec: null, here: true }));
+  const made = await post("/api/games", { seats, position, practice: true });
+  closeGame();
+  game = made.id;
+  [number, step, said, right, board] = [next, 0, "", false, null];
+  show(await get(`${api()}/view?seat=${ME}`));
+}
+
+function closeGame() {
+  if (game)
+    fetch(api(), { method: "DELETE", keepalive: true, headers: { "Content-Type": "application/json" }, body: "{}" });
+  game = "";
+}
+
+const send = (seat, action) => post(`${api()}/moves`, { seat, version: state.version, action });
+const undo = () => post(`${api()}/undo`, { seat: ME, version: state.version });
+
+async function play(move) {
+  const found = await send(ME, move.notation);
+  right = isWanted(move);
+  said = right ? task().right : (task().wrong?.[move.notation] ?? LEGAL_BUT);
+  show(found);
+}
+
+async function takeBack() {
+  const found = await undo();
+  [said, right] = ["", false];
+  show(found);
+}
+
+// Goes on after a right move: the others move, or all is taken back; then comes the next step.
+async function goOn() {
+  const before = state;
+  if (task().undo) state = await undo();
+  for (const [seat, move] of task().then ?? []) state = await send(seat, move);
+  const found = await get(`${api()}/view?seat=${ME}`);
+  [step, said, right, state] = [step + 1, "", false, before];
+  show(found);
+}
+
+function show(found) {
+  const before = board && state;
+  state = found;
+  if (right && step === lesson().steps.length - 1) remember("lessons", { id: lesson().id });
+  document.body.dataset.version = `${lesson().id} ${found.version}`;
+  if (!board) setTable();
+  drawTable(before);
+  draw();
+  at("told").focus({ preventScroll: true });
+  board.svg.querySelector(".best")?.scrollIntoView({ block: "nearest", inline: "center" }); // where the board is wider than the page
+}
+
+function setTable() {
+  for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
+  cells = state.view.players.map((p) => playerCell(facts, p.seat));
+  at("players").append(...cells.map((one) => one.node));
+  at("players").style.setProperty("--seats", cells.length);
+  tray = ownTray(facts, ME, explain);
+  at("tray").append(tray.node);
+  board = new Board(at("board"), { home: (seat) => (seat === ME ? tray.hand : cells[seat].hand), decorate });
+}
+
+// Draws the table, and animates what has happened since an earlier view.
+function drawTable(before) {
+  const { players } = state.view;
+  for (const p of players) cells[p.seat].update(state.view, p, state.seats[p.seat], p.seat === ME);
+  tray.update(players[ME]);
+  const stars = board.show(
+    state.board,
+    players.map((p) => p.workers),
+    Boolean(before),
+  );
+  if (!before) return;
+  const holder = (seat) => (seat === ME ? tray.node : cells[seat].node);
+  const item = (seat, what) => holder(seat).querySelector(`[data-item="${what}"]`);
+  const pip = (seat) => cells[seat].node.querySelector(".pip.on") ?? cells[seat].node;
+  const told = state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
+  animateEvents(told, facts, board, { item, pip, stars });
+}
+
+// Makes spaces with moves buttons; those of the moves wanted get a ring.
+function decorate(drawing) {
+  const moves = said ? [] : state.moves;
+  const wanted = new Set(moves.filter(isWanted).map((move) => move.space));
+  for (const node of drawing.querySelectorAll(".space")) {
+    const can = moves.some((move) => move.space === node.dataset.space);
+    node.setAttribute("role", "button");
+    node.setAttribute("tabindex", can ? "0" : "-1");
+    node.classList.toggle("can", can);
+    node.classList.toggle("legal", can);
+    node.classList.toggle("best", wanted.has(node.dataset.space));
+  }
+}
+
+function draw() {
+  decorate(board.svg);
+  const done = new Set(recall("lessons").map(({ id }) => id));
+  const chip = ({ id, title }, k) =>
+    button(`lesson-${id}`, `${k + 1}${done.has(id) ? " ✓" : ""}`, () => attempt(() => open(k)), {
+      kind: k === number ? "open" : "",
+      label: `lesson ${k + 1}: ${title}${done.has(id) ? ", done" : ""}`,
+    });
+  render(
+    at("controls"),
+    lessons.map(chip),
+    button("symbols", "Symbols", () => showPopover(at("popover"), rectOf(at("symbols")), tag.h3("Symbols"), legend())),
+  );
+  at(`lesson-${lesson().id}`).setAttribute("aria-current", "step");
+  render(at("moves"), panel());
+}
+
+function panel() {
+  const head = tag.h2({ id: "question" }, `${number + 1}. ${lesson().title}`);
+  const text = tag.p({ id: "told", tabindex: -1, class: said && (right ? "right" : "wrong") }, said || task().task);
+  if (said) return [head, text, row(answerButtons())];
+  const onclick = (move) => attempt(() => play(move));
+  const back = state.moves.filter(isRetrieving);
+  const shown = state.moves.filter((move) => !isRetrieving(move));
+  return [
+    head,
+    text,
+    tag.div(
+      { class: "groups" },
+      back.map((move) => button(`move-${move.action}`, move.text, () => onclick(move))),
+      moveRows(facts, state, { hints: null, shown, seat: ME, play: onclick }),
+    ),
+  ];
+}
+
+function answerButtons() {
+  const main = (id, text, work) => button(id, text, () => attempt(work), { kind: "main" });
+  if (!right) return main("back", "Take it back", takeBack);
+  if (task().undo) return main("on", "Take it back and go on", goOn);
+  if (step < lesson().steps.length - 1) return main("on", "Go on", goOn);
+  if (number < lessons.length - 1) return main("next", `Next: ${lessons[number + 1].title}`, () => open(number + 1));
+  return [
+    main("first", "Play a first game, with advice", firstGame),
+    tag.a({ href: "/help", class: "button" }, "How to play, in full"),
+  ];
+}
+
+// A game against an easy agent, in which the page of the game gives advice at each decision.
+async function firstGame() {
+  const seats = [
+    { name: NAMES[ME], spec: null, here: true },
+    { name: NAMES[1], spec: FIRST_OPPONENT },
+  ];
+  const made = await post("/api/games", { seats, practice: true });
+  remember("games", { id: made.id, names: seats.map(({ name }) => name), coached: true });
+  location.href = `/play/${made.id}`;
+}
+
+function explain(node, head, words) {
+  showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
+}
+
+// Plays a move of a clicked space, rather one that is wanted, or tells about the space.
+function clickSpace(node) {
+  const { space } = node.dataset;
+  const moves = said ? [] : state.moves.filter((move) => move.space === space);
+  if (moves.length) return attempt(() => play(moves.find(isWanted) ?? moves[0]));
+  const tile = state.view.markets[space]?.tile;
+  const known = tile ? facts.tiles[tile] : facts.spaces[space];
+  explain(node, known.title, known.words);
+}
+
+at("board").addEventListener("click", (event) => {
+  const worker = event.target.closest(".die");
+  const node = event.target.closest(".space") ?? (worker && board.space(worker.dataset.space));
+  if (node) clickSpace(node);
+});
+at("board").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" || event.key === " ")
+    event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+});
+addEventListener("keydown", ({ key }) => document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click());
+addEventListener("pagehide", closeGame);
+addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
+try {
+  [facts, lessons] = await Promise.all([
+    get("/api/facts"),
+    get(new URL("lessons.json", import.meta.url)),
+    loadSymbols(),
+  ]);
+  const done = new Set(recall("lessons").map(({ id }) => id));
+  const asked = lessons.findIndex(({ id }) => id === location.hash.slice(1));
+  const next = lessons.findIndex(({ id }) => !done.has(id));
+  await open(Math.max(0, asked < 0 ? next : asked));
+} catch (error) {
+  showError(error);
+}
