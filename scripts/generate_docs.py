@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import os
 import random
 import re
@@ -29,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import leaderboard  # noqa: E402
+from euphoria_agents import charts  # noqa: E402
 from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
 from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
@@ -184,16 +184,16 @@ def curves_picture(file: Path) -> str:
     """The games won while players learned, from the CSV beside the picture: seed, processor_seconds, won."""
     with file.with_suffix(".csv").open(newline="") as stream:
         runs = [(seed, list(rows)) for seed, rows in groupby(csv.DictReader(stream), itemgetter("seed"))]
-    image = io.StringIO()
-    with leaderboard.svg(file.stem, image, figsize=(5, 2.6)) as figure:
+    with charts.chart(6, 3) as figure:
         axes = figure.subplots()
         for seed, rows in runs:
-            minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [100 * float(row["won"]) for row in rows]
-            axes.plot(minutes, won, "o-", markersize=3, label=f"seed {seed}")
-        axes.set(xlabel="minutes of one core", ylabel="games won, in percent", xlim=0, ylim=(0, 100))
-        axes.grid(color="0.9")
-        axes.legend()
-    return image.getvalue()
+            minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [float(row["won"]) for row in rows]
+            axes.plot(minutes, won, label=f"seed {seed}")
+        axes.set(title="Games of two won against weights", xlabel="minutes of one core", xlim=0, ylim=(0, 1))
+        charts.in_percent(axes.yaxis)
+        charts.mark_equals(axes, 1 / 2)
+        charts.name_lines(axes)
+        return charts.svg_text(figure)
 
 
 # ------------------------------------------------------------------------------------------------------------ benchmark

@@ -1,0 +1,73 @@
+"""The style of all charts: colours of the board, shares in percent, the share among equals, names at the lines."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from euphoria_env.render.theme import THEMES
+
+LIGHT, DARK = THEMES["print"], THEMES["dark"]
+INK, DIM, FAINT = LIGHT["ink"], LIGHT["dim"], LIGHT["faint"]
+# Of lines, each with a marker of its own for those who see the colours alike.
+SERIES = [LIGHT[f"seat-{seat}-line"] for seat in (1, 0, 2, 4, 3)]
+MARKERS = "osD^v"
+_IN_BOTH_THEMES = ("ink", "dim", "faint", "paper", *(f"seat-{seat}-line" for seat in range(6)))
+_GAP = 0.075  # between two names at the right, as a share of the height
+
+
+@contextmanager
+def chart(width: float, height: float) -> Iterator[Any]:
+    """Gives an empty figure of matplotlib, in inches; it must be filled and written inside the `with` statement."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    style = {
+        "axes.axisbelow": True, "axes.edgecolor": FAINT, "axes.facecolor": "none", "axes.grid": True, "axes.labelcolor": INK,
+        "axes.prop_cycle": matplotlib.cycler(color=SERIES, marker=list(MARKERS)), "axes.spines.right": False,
+        "axes.spines.top": False, "axes.titlecolor": INK, "axes.titlelocation": "left", "axes.titlesize": 10,
+        "axes.titleweight": "bold", "figure.constrained_layout.h_pad": 0.08,
+        "figure.facecolor": LIGHT["paper"], "font.sans-serif": ["DejaVu Sans", "Arial"],
+        "font.size": 9, "grid.alpha": 0.25, "grid.color": FAINT, "lines.linewidth": 1.8, "lines.markersize": 4,
+        "svg.fonttype": "none", "svg.hashsalt": "euphoria", "text.color": INK, "text.parse_math": False, "xtick.color": INK,
+        "ytick.color": INK,
+    }  # fmt: skip
+    with matplotlib.rc_context(style):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def svg_text(figure: Any) -> str:
+    """Returns a chart as SVG, always the same bytes; it has the dark colours where the reader prefers them."""
+    image = io.StringIO()
+    figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
+    rules = (
+        f'[style*="{part}: {LIGHT[name]}"] {{ {part}: {DARK[name]} !important }}'
+        for name in _IN_BOTH_THEMES
+        for part in ("fill", "stroke")
+    )
+    style = f"<style>@media (prefers-color-scheme: dark) {{ {' '.join(rules)} }}</style>"
+    return image.getvalue().replace("<defs>", f"{style}\n <defs>", 1)
+
+
+def in_percent(axis: Any) -> None:
+    """Writes the shares on an axis in percent."""
+    from matplotlib.ticker import PercentFormatter
+
+    axis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
+
+
+def mark_equals(axes: Any, share: float) -> None:
+    """Draws what each would win if all were equally good, as a line from left to right that `name_lines` names too."""
+    axes.axhline(share, color=DIM, linestyle="--", linewidth=1, marker="", label=f"among equals {100 * share:.0f} %")
+
+
+def name_lines(axes: Any) -> None:
+    """Writes the labels of lines beside their right ends, one above the other; the limits of the axes must be set."""
+    (low, high), least = axes.get_ylim(), 0.0
+    lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    for line in sorted(lines, key=lambda line: line.get_ydata()[-1]):
+        place = max((line.get_ydata()[-1] - low) / (high - low), least)
+        axes.annotate(line.get_label(), (1.02, place), xycoords="axes fraction", color=line.get_color(), va="center")
+        least = place + _GAP
