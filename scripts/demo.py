@@ -95,7 +95,12 @@ def best_game(options: Options, player: Path) -> tuple[str, Game]:
     """Returns the game, as a record and played, in which the player on the first seat ranks best, the shortest of them."""
     line_up = [load(f"ppo:{player}"), *map(load, OTHERS)]
     records = [play_match(line_up, 1, seed=options.seed + k, records=True).records[0] for k in range(TRIED)]
-    return min(((text, Game.from_record(text)) for text in records), key=lambda one: (one[1].ranking[0], one[1].turn))
+    return min(((text, Game.from_record(text)) for text in records), key=lambda one: (rank(one[1]), one[1].turn))
+
+
+def rank(game: Game) -> int:
+    """Returns the rank of the first seat; the last one, if the game was cut off."""
+    return game.ranking[0] if game.ranking else PLAYERS
 
 
 def write_report(options: Options, summary: str, ratings: ResultTable, chart: str, player: Path) -> Path:
@@ -122,7 +127,7 @@ def write_report(options: Options, summary: str, ratings: ResultTable, chart: st
         "",
         "![The board at the end of its best game](board.svg)",
         "",
-        f"*The best of {TRIED} games against {', '.join(OTHERS)}: the player ends on rank {game.ranking[0]} in turn {game.turn}.*",
+        f"*The best of {TRIED} games against {', '.join(OTHERS)}: rank {rank(game)} in turn {game.turn}.*",
         "",
         "The player is `ppo.safetensors`, this game `game.record` (it sits on the first seat):",
         "",

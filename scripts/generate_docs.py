@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, three pictures, and plain rules.
+"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, four pictures, and plain rules.
 
 `python scripts/generate_docs.py` writes them, with `--only` some of the files; `--check` writes nothing and exits with 1 if one
 is stale.
@@ -32,6 +32,7 @@ from euphoria_agents import charts  # noqa: E402
 from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
 from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
+from euphoria_agents.play.web.board_data import page_icon  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
 from euphoria_env import Game, actions, events, observations, rewards, words  # noqa: E402
 from euphoria_env.board import SPACES  # noqa: E402
@@ -312,6 +313,7 @@ def page_with_blocks(file: Path) -> str:
 
 
 FILES: dict[Path, Callable[[], str]] = {
+    DOCS / "icon.svg": page_icon,
     DOCS / "leaderboard.svg": lambda: leaderboard.draw(results()),
     DOCS / "setup.svg": setup_picture,
     (CURVES := DOCS / "tutorials" / "own-algorithm.svg"): lambda: curves_picture(CURVES),

@@ -72,7 +72,9 @@ def symbol_sprite() -> str:
 
 def page_icon() -> str:
     """Returns the icon of the pages as SVG: a die."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{die(1, 5, "dark")}</svg>'
+    shape = '<clipPath id="die"><rect x="14" width="26" height="26" rx="5.7"/></clipPath>'  # without the tab with the number
+    drawn = f'{shape}<g clip-path="url(#die)">{die(1, 5, "dark")}</g>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{drawn}</svg>'
 
 
 def colours() -> str:
