@@ -130,7 +130,7 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
 
 def _draw_task(axes: Any, task: Task, table: list[LeaderboardRow]) -> None:
     """The agents of a task, the best above, and the line of equals."""
-    places, colours = range(len(table)), [charts.SERIES[0] if one.decisions else charts.INK for one in table]
+    places, colours = range(len(table)), [charts.SERIES[0] if one.decisions else charts.DIM for one in table]
     axes.hlines(places, [one.low for one in table], [one.high for one in table], colours)
     axes.scatter(
         [rate for one in table for rate in one.rates], [place for place in places for _ in table[place].rates], marker="|"
