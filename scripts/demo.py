@@ -82,8 +82,7 @@ def draw_progress(console: Console, options: Options, run: Path) -> str:
     minutes, scores = [(time - written[0]) / 60 for time in written], [result.scores[0] for result in results]
     with charts.chart(6, 3) as figure:
         axes = figure.subplots()
-        axes.plot(minutes, [score.rate for score in scores], label="the player")
-        axes.fill_between(minutes, *zip(*(score.interval for score in scores), strict=True), alpha=0.2)
+        charts.draw_rates(axes, minutes, [(score.rate, score.interval) for score in scores], "the player")
         axes.set(title=f"Games won alone against three of {CURVE}", xlabel="minutes of training", xlim=0, ylim=(0, 1))
         charts.in_percent(axes.yaxis)
         charts.mark_equals(axes, 1 / PLAYERS)

@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, four pictures, and plain rules.
+"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, pictures, and plain rules.
 
 `python scripts/generate_docs.py` writes them, with `--only` some of the files; `--check` writes nothing and exits with 1 if one
 is stale.
@@ -31,6 +31,7 @@ from benchmarks import leaderboard  # noqa: E402
 from euphoria_agents import charts  # noqa: E402
 from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
 from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
+from euphoria_agents.matches.match import wilson  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.play.web.board_data import page_icon  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
@@ -173,12 +174,37 @@ def lessons_as_html() -> list[str]:
     return [f'<section class="panel">\n<h2>{heading}</h2>\n{body}\n</section>' for heading, body in parts]
 
 
-def setup_picture() -> str:
-    """docs/setup.svg."""
+def setup_picture(theme: str) -> str:
+    """docs/setup.svg, on white or dark paper."""
     game = Game(Rules(num_players=4), seed=7)
     while not game.turn:
         game.play(game.legal()[0])
-    return board_svg(game, theme="print")
+    return board_svg(game, theme=theme)
+
+
+def training_picture(file: Path) -> str:
+    """The games that a player won while it learned, of 300 against each opponent, from the CSV beside the picture."""
+    with file.with_suffix(".csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    opponents = list(rows[0])[3:]
+    with charts.chart(6, 6.4) as figure:
+        panels = dict(zip("24", figure.subplots(2, 1, sharex=True), strict=True))
+        for (players, run), found in groupby(rows, itemgetter("players", "run")):
+            axes, points = panels[players], list(found)
+            decisions = [float(row["million_decisions"]) for row in points]
+            axes.axvline(decisions[0], color=charts.FAINT, linestyle=":", marker="")
+            for series, name in enumerate(opponents):
+                if points[0][name]:
+                    label = f"against {name}" if run == "third" else ""
+                    rates = [(int(row[name]) / 300, wilson(int(row[name]), 300)) for row in points]
+                    charts.draw_rates(axes, decisions, rates, label, series)
+        for players, axes in panels.items():
+            axes.set(title=f"{players} players, alone against copies: games won", xlim=0, ylim=(0, 1))
+            charts.in_percent(axes.yaxis)
+            charts.mark_equals(axes, 1 / int(players))
+            charts.name_lines(axes)
+        axes.set(xlabel="million decisions of training")
+        return charts.svg_text(figure)
 
 
 def curves_picture(file: Path) -> str:
@@ -315,7 +341,9 @@ def page_with_blocks(file: Path) -> str:
 FILES: dict[Path, Callable[[], str]] = {
     DOCS / "icon.svg": page_icon,
     DOCS / "leaderboard.svg": lambda: leaderboard.draw(results()),
-    DOCS / "setup.svg": setup_picture,
+    DOCS / "setup.svg": lambda: setup_picture("print"),
+    DOCS / "setup-dark.svg": lambda: setup_picture("dark"),
+    (TRAINING := DOCS / "training.svg"): lambda: training_picture(TRAINING),
     (CURVES := DOCS / "tutorials" / "own-algorithm.svg"): lambda: curves_picture(CURVES),
     ROOT / "euphoria_env" / "text" / "rules.md": plain_rules,
 } | {file: partial(page_with_blocks, file) for file in BLOCKS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,6 +56,17 @@ def in_percent(axis: Any) -> None:
     from matplotlib.ticker import PercentFormatter
 
     axis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
+
+
+Rate = tuple[float, tuple[float, float]]  # a share, and its interval
+
+
+def draw_rates(axes: Any, places: Sequence[float], rates: Sequence[Rate], label: str, series: int = 0) -> None:
+    """Draws shares as a line, and their intervals as a band; a line without a label is not named."""
+    axes.plot(places, [share for share, _ in rates], color=SERIES[series], marker=MARKERS[series], label=label or "_")
+    axes.fill_between(
+        places, *zip(*(interval for _, interval in rates), strict=True), color=SERIES[series], alpha=0.15, linewidth=0
+    )
 
 
 def mark_equals(axes: Any, share: float) -> None:
