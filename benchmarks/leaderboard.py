@@ -118,7 +118,7 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
 def draw(results: Sequence[Mapping[str, Any]]) -> str:
     """The share of all games that each agent won, with intervals and every seed, task by task: an SVG."""
     tables = {task: standings(task, results)[::-1] for task in TASKS}
-    heights = [2 + len(table) for table in tables.values()]
+    heights = [3 + len(table) for table in tables.values()]
     with charts.chart(6, 0.2 * sum(heights)) as figure:
         panels = figure.subplots(len(tables), 1, sharex=True, height_ratios=heights)
         for axes, (task, table) in zip(panels, tables.items(), strict=True):

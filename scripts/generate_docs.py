@@ -192,7 +192,7 @@ def training_picture(file: Path) -> str:
         for (players, run), found in groupby(rows, itemgetter("players", "run")):
             axes, points = panels[players], list(found)
             decisions = [float(row["million_decisions"]) for row in points]
-            axes.axvline(decisions[0], color=charts.FAINT, linestyle=":", marker="")
+            axes.axvline(decisions[0], color=charts.FAINT, linestyle=":")
             for series, name in enumerate(opponents):
                 if points[0][name]:
                     label = f"against {name}" if run == "third" else ""
@@ -213,9 +213,9 @@ def curves_picture(file: Path) -> str:
         runs = [(seed, list(rows)) for seed, rows in groupby(csv.DictReader(stream), itemgetter("seed"))]
     with charts.chart(6, 3) as figure:
         axes = figure.subplots()
-        for seed, rows in runs:
+        for series, (seed, rows) in enumerate(runs):
             minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [float(row["won"]) for row in rows]
-            axes.plot(minutes, won, label=f"seed {seed}")
+            charts.draw_rates(axes, minutes, [(share, wilson(round(200 * share), 200)) for share in won], f"seed {seed}", series)
         axes.set(title="Games of two won against weights", xlabel="minutes of one core", xlim=0, ylim=(0, 1))
         charts.in_percent(axes.yaxis)
         charts.mark_equals(axes, 1 / 2)

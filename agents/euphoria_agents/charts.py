@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,13 +27,11 @@ def chart(width: float, height: float) -> Iterator[Any]:
 
     style = {
         "axes.axisbelow": True, "axes.edgecolor": FAINT, "axes.facecolor": "none", "axes.grid": True, "axes.labelcolor": INK,
-        "axes.prop_cycle": matplotlib.cycler(color=SERIES, marker=list(MARKERS)), "axes.spines.right": False,
-        "axes.spines.top": False, "axes.titlecolor": INK, "axes.titlelocation": "left", "axes.titlesize": 10,
-        "axes.titleweight": "bold", "figure.constrained_layout.h_pad": 0.08,
-        "figure.facecolor": LIGHT["paper"], "font.sans-serif": ["DejaVu Sans", "Arial"],
-        "font.size": 9, "grid.alpha": 0.25, "grid.color": FAINT, "lines.linewidth": 1.8, "lines.markersize": 4,
-        "svg.fonttype": "none", "svg.hashsalt": "euphoria", "text.color": INK, "text.parse_math": False, "xtick.color": INK,
-        "ytick.color": INK,
+        "axes.spines.right": False, "axes.spines.top": False, "axes.titlecolor": INK, "axes.titlelocation": "left",
+        "axes.titlesize": 10, "axes.titleweight": "bold", "figure.constrained_layout.h_pad": 0.08,
+        "figure.facecolor": LIGHT["paper"], "font.sans-serif": ["DejaVu Sans", "Arial"], "font.size": 9, "grid.alpha": 0.25,
+        "grid.color": FAINT, "lines.linewidth": 1.8, "lines.markersize": 4, "svg.fonttype": "none", "text.color": INK,
+        "text.parse_math": False, "xtick.color": INK, "ytick.color": INK,
     }  # fmt: skip
     with matplotlib.rc_context(style):
         yield Figure(figsize=(width, height), layout="constrained")
@@ -42,13 +41,17 @@ def svg_text(figure: Any) -> str:
     """Returns a chart as SVG, always the same bytes; it has the dark colours where the reader prefers them."""
     image = io.StringIO()
     figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
+    # The layout is exact to a few billionths, and matplotlib's names of paths are drawn at random.
+    text = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", image.getvalue())
+    for k, name in enumerate(dict.fromkeys(re.findall(r'id="(\w+[0-9a-f]{10})"', text))):
+        text = text.replace(name, f"path{k}")
     rules = (
         f'[style*="{part}: {LIGHT[name]}"] {{ {part}: {DARK[name]} !important }}'
         for name in _IN_BOTH_THEMES
         for part in ("fill", "stroke")
     )
     style = f"<style>@media (prefers-color-scheme: dark) {{ {' '.join(rules)} }}</style>"
-    return image.getvalue().replace("<defs>", f"{style}\n <defs>", 1)
+    return text.replace("<defs>", f"{style}\n <defs>", 1)
 
 
 def in_percent(axis: Any) -> None:
@@ -71,7 +74,7 @@ def draw_rates(axes: Any, places: Sequence[float], rates: Sequence[Rate], label:
 
 def mark_equals(axes: Any, share: float) -> None:
     """Draws what each would win if all were equally good, as a line from left to right that `name_lines` names too."""
-    axes.axhline(share, color=DIM, linestyle="--", linewidth=1, marker="", label=f"among equals {100 * share:.0f} %")
+    axes.axhline(share, color=DIM, linestyle="--", linewidth=1, label=f"among equals {100 * share:.0f} %")
 
 
 def name_lines(axes: Any) -> None:

@@ -73,12 +73,8 @@ def plot(tables: dict[str, list[Standing]], figure: Any) -> None:
         title, lines = report(name, table).title, [next(line for line in table if line.agent == agent) for agent in names]
         ends = [line.mu + Z_95 * line.sigma for line in lines]
         places = [row + 0.8 * (k + 0.5) / len(tables) - 0.4 for row in range(len(names))]
-        ratings.errorbar(
-            [line.mu for line in lines],
-            places,
-            xerr=[Z_95 * line.sigma for line in lines],
-            fmt=charts.MARKERS[k % len(charts.MARKERS)],
-        )
+        style = {"color": charts.SERIES[k % 5], "fmt": charts.MARKERS[k % 5]}
+        ratings.errorbar([line.mu for line in lines], places, xerr=[Z_95 * line.sigma for line in lines], **style)
         ratings.annotate(title, (ends[0], places[0]), (4, 0), textcoords="offset points", va="center")
         _head_to_head(others[k], title, names, lines)
     ratings.set(title="Ratings (openskill), 95 % intervals", yticks=range(len(names)), yticklabels=names)
