@@ -48,7 +48,7 @@ def train_one(options: Options, folder: Path, console: Console) -> str:
     """Trains for a while into a folder, and returns a summary."""
     choices = config.Options(
         run=folder, players=[PLAYERS], total_minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
-        rating_games=0, baselines=["weights"], win_probs_games=500,
+        rating_games=0, save_every=10, baselines=["weights"], win_probs_games=500,
     )  # fmt: skip
     start = time.perf_counter()
     trained = trainer.train(choices, console)
@@ -70,15 +70,20 @@ def rate(console: Console, options: Options, players: dict[str, Agent]) -> Resul
     return report
 
 
+def curve_games(options: Options) -> int:
+    """Returns the number of games for a point of the chart."""
+    return max(PLAYERS, options.games // 4)
+
+
 def draw_progress(console: Console, options: Options, run: Path) -> str:
     """Returns a chart, as SVG, of the games that the player and its past selves win."""
     past = sorted((run / "league").iterdir())
     written = [file.stat().st_mtime for file in [*past, run / "state.safetensors"]]  # when each had learned what it knows
     players = [load(f"ppo:{file}") for file in [*past, run / "ppo.safetensors"]]
-    results = []
-    with Progress(console, f"while it learned, against {CURVE}", "games", len(players) * options.games) as bar:
+    results, games = [], curve_games(options)
+    with Progress(console, f"while it learned, against {CURVE}", "games", len(players) * games) as bar:
         for player in players:
-            results.append(play_match([player, *[load(CURVE)] * (PLAYERS - 1)], options.games, None, options.seed, bar.advance))
+            results.append(play_match([player, *[load(CURVE)] * (PLAYERS - 1)], games, None, options.seed, bar.advance))
     minutes, scores = [(time - written[0]) / 60 for time in written], [result.scores[0] for result in results]
     with charts.chart(6, 3) as figure:
         axes = figure.subplots()
@@ -118,7 +123,7 @@ def write_report(options: Options, summary: str, ratings: ResultTable, chart: st
         "",
         f"![Games won against three of {CURVE}, by minutes of training](progress.svg)",
         "",
-        f"*{options.games:,} games a point, with 95 % intervals.*",
+        f"*{curve_games(options):,} games a point, with 95 % intervals.*",
         "",
         ratings.markdown(),
         '"95 %" is Wilson\'s interval; "paired" takes the four games of a deal as one observation; "rank" is the mean rank, 1 is',
