@@ -1,4 +1,4 @@
-// Buttons that copy a block of code, one that stops the board on the first page, and search on a site that no server serves.
+// Buttons that copy a block of code, one that pauses the board on the first page, and search on a site that no server serves.
 
 if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // it would fetch pages, which browsers refuse
 
@@ -29,7 +29,7 @@ if (navigator.clipboard) {
 // A canvas shows the first picture of a moving one, at once to readers who want no motion.
 for (const picture of document.querySelectorAll('img[src*="turns"]')) {
   const still = document.createElement("canvas");
-  const stopper = button("Stop", () => {
+  const pauser = button("Pause", () => {
     const moves = picture.isConnected;
     Object.assign(still, {
       width: picture.naturalWidth,
@@ -39,9 +39,9 @@ for (const picture of document.querySelectorAll('img[src*="turns"]')) {
     });
     still.getContext("2d").drawImage(picture, 0, 0);
     (moves ? picture : still).replaceWith(moves ? still : picture);
-    stopper.textContent = moves ? "Move" : "Stop";
+    pauser.textContent = moves ? "Play" : "Pause";
   });
-  for (const part of [still, stopper]) part.classList.add(...picture.classList);
-  picture.after(stopper);
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) picture.decode().then(() => stopper.click());
+  for (const part of [still, pauser]) part.classList.add(...picture.classList);
+  picture.after(pauser);
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) picture.decode().then(() => pauser.click());
 }

@@ -88,10 +88,7 @@ def draw_progress(console: Console, options: Options, run: Path) -> str:
     with charts.chart(6, 3) as figure:
         axes = figure.subplots()
         charts.draw_rates(axes, minutes, [(score.rate, score.interval) for score in scores], "the player")
-        axes.set(title=f"Games won alone against three of {CURVE}", xlabel="minutes of training", xlim=0, ylim=(0, 1))
-        charts.in_percent(axes.yaxis)
-        charts.mark_equals(axes, 1 / PLAYERS)
-        charts.name_lines(axes)
+        charts.finish(axes, f"Games won alone against three of {CURVE}", "minutes of training", 1 / PLAYERS)
         return charts.svg_text(figure)
 
 

@@ -199,10 +199,7 @@ def training_picture(file: Path) -> str:
                     rates = [(int(row[name]) / 300, wilson(int(row[name]), 300)) for row in points]
                     charts.draw_rates(axes, decisions, rates, label, series)
         for players, axes in panels.items():
-            axes.set(title=f"{players} players, alone against copies: games won", xlim=0, ylim=(0, 1))
-            charts.in_percent(axes.yaxis)
-            charts.mark_equals(axes, 1 / int(players))
-            charts.name_lines(axes)
+            charts.finish(axes, f"{players} players, alone against copies: games won", "", 1 / int(players))
         axes.set(xlabel="million decisions of training")
         return charts.svg_text(figure)
 
@@ -216,10 +213,7 @@ def curves_picture(file: Path) -> str:
         for series, (seed, rows) in enumerate(runs):
             minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [float(row["won"]) for row in rows]
             charts.draw_rates(axes, minutes, [(share, wilson(round(200 * share), 200)) for share in won], f"seed {seed}", series)
-        axes.set(title="Games of two won against weights", xlabel="minutes of one core", xlim=0, ylim=(0, 1))
-        charts.in_percent(axes.yaxis)
-        charts.mark_equals(axes, 1 / 2)
-        charts.name_lines(axes)
+        charts.finish(axes, "Games of two won against weights", "minutes of one core", 1 / 2)
         return charts.svg_text(figure)
 
 

@@ -15,13 +15,10 @@ from euphoria_agents import charts  # noqa: E402
 def drawn() -> str:
     with charts.chart(6, 3) as figure:
         axes = figure.subplots()
-        axes.set(title="Games won", ylim=(0, 1))
         for series in range(len(charts.SERIES)):
             charts.draw_rates(axes, [0, 1], [(0.1, (0.0, 0.2)), (0.5, (0.4, 0.6))], f"agent {series}", series)
         charts.draw_rates(axes, [0, 1], [(0.3, (0.2, 0.4)), (0.5, (0.4, 0.6))], "")
-        charts.in_percent(axes.yaxis)
-        charts.mark_equals(axes, 1 / 4)
-        charts.name_lines(axes)
+        charts.finish(axes, "Games won", "minutes", 1 / 4)
         return charts.svg_text(figure)
 
 

@@ -103,7 +103,7 @@ def test_the_search_shows_excerpts_where_the_site_is_served_and_works_where_it_i
 
 
 @in_a_browser
-def test_code_is_copied_and_the_moving_board_stops(chromium: Any, address: str) -> None:
+def test_code_is_copied_and_the_moving_board_pauses(chromium: Any, address: str) -> None:
     context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"], color_scheme="dark")
     tab = context.new_page()
     tab.goto(address)
@@ -113,7 +113,7 @@ def test_code_is_copied_and_the_moving_board_stops(chromium: Any, address: str) 
     tab.locator(".highlight button").first.click()
     tab.get_by_text("Copied").wait_for()
     assert tab.evaluate("navigator.clipboard.readText()") == "euphoria serve --browser"
-    board.and_(tab.get_by_role("button", name="Stop")).click()
+    board.and_(tab.get_by_role("button", name="Pause")).click()
     tab.locator("canvas:visible").wait_for()
     context.close()
     context = chromium.new_context(reduced_motion="reduce")

@@ -16,7 +16,7 @@ INK, DIM, FAINT = LIGHT["ink"], LIGHT["dim"], LIGHT["faint"]
 SERIES = [LIGHT[f"seat-{seat}-line"] for seat in (1, 0, 2, 4, 3)]
 MARKERS = "osD^v"
 _IN_BOTH_THEMES = ("ink", "dim", "faint", "paper", *(f"seat-{seat}-line" for seat in range(6)))
-_GAP = 0.075  # between two names at the right, as a share of the height
+_GAP = 0.075  # between two names at the right
 
 
 @contextmanager
@@ -72,16 +72,14 @@ def draw_rates(axes: Any, places: Sequence[float], rates: Sequence[Rate], label:
     )
 
 
-def mark_equals(axes: Any, share: float) -> None:
-    """Draws what each would win if all were equally good, as a line from left to right that `name_lines` names too."""
-    axes.axhline(share, color=DIM, linestyle="--", linewidth=1, label=f"among equals {100 * share:.0f} %")
-
-
-def name_lines(axes: Any) -> None:
-    """Writes the labels of lines beside their right ends, one above the other; the limits of the axes must be set."""
-    (low, high), least = axes.get_ylim(), 0.0
-    lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
-    for line in sorted(lines, key=lambda line: line.get_ydata()[-1]):
-        place = max((line.get_ydata()[-1] - low) / (high - low), least)
-        axes.annotate(line.get_label(), (1.02, place), xycoords="axes fraction", color=line.get_color(), va="center")
-        least = place + _GAP
+def finish(axes: Any, title: str, xlabel: str, equal: float) -> None:
+    """Adds title and scales to lines of shares, what each would win if all were equally good, and the names of all."""
+    axes.set(title=title, xlabel=xlabel, xlim=0, ylim=(0, 1))
+    in_percent(axes.yaxis)
+    axes.axhline(equal, color=DIM, linestyle="--", linewidth=1, label=f"among equals {100 * equal:.0f} %")
+    least = 0.0
+    for line in sorted(axes.get_lines(), key=lambda line: line.get_ydata()[-1]):
+        if not line.get_label().startswith("_"):
+            place = max(line.get_ydata()[-1], least)
+            axes.annotate(line.get_label(), (1.02, place), xycoords="axes fraction", color=line.get_color(), va="center")
+            least = place + _GAP
