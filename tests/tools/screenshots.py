@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import signal
 import sys
 import tempfile
@@ -68,10 +69,9 @@ def play(page: Any, address: str) -> None:
     page.locator("#moves button").first.wait_for()
 
 
-def study(page: Any, address: str, file: Path) -> None:
+def study(page: Any, address: str) -> None:
     """A study that is analysed, at a mistake in the middle."""
     page.goto(address)
-    page.locator("#file").set_input_files(file)
     page.locator("#judge").select_option(JUDGE)
     page.locator(f'[id="analyse-{JUDGE}"]').click()
     page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')", timeout=0)
@@ -95,13 +95,13 @@ def main(folder: Path) -> None:
         file.write_text(session.record())
         turns(session, folder)
         address = put_on_server(session, data)
-        server = ServerProcess(data).start()
+        server = ServerProcess(data, str(file)).start()
         page = launched(playwright).new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(60_000)
         try:
             play(page, server.url + address)
             photograph(page, "play", folder)
-            study(page, server.url, file)
+            study(page, re.findall(r"http://\S+", server.line)[0])
             photograph(page, "study", folder)
         finally:
             server.end(signal.SIGINT)
