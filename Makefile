@@ -60,7 +60,7 @@ lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/biome ci --error-on-warnings agents/euphoria_agents/play/web/static
+	$(VENV)/bin/biome ci --error-on-warnings agents/euphoria_agents/play/web/static docs/site.js
 
 coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, run as plain Python
 	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run $(COVERED) -m pytest -q $(COVERING) $(PYTEST_ARGS)
@@ -96,7 +96,7 @@ test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its ow
 format: $(VENV)/.installed-test ## Let ruff fix and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
-	$(VENV)/bin/biome check --write agents/euphoria_agents/play/web/static
+	$(VENV)/bin/biome check --write agents/euphoria_agents/play/web/static docs/site.js
 
 bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes on a quiet machine)
 	$(VENV)/bin/euphoria speed --players 2 4 6 --sizes 1 16 256 1024 4096 --json build/bench.json

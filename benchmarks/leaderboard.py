@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from euphoria_agents import charts
 from euphoria_agents.benchmark.measures import MEASURES, column_title, measure_text
 from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task
 
@@ -116,37 +115,32 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
     )
 
 
-@contextmanager
-def svg(name: str, image: io.StringIO, **size: Any) -> Iterator[Any]:
-    """A figure of matplotlib, which is written as an SVG when it is finished, always the same bytes."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.size": 8, "text.parse_math": False}):
-        yield (figure := Figure(layout="constrained", **size))
-        figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
-
-
 def draw(results: Sequence[Mapping[str, Any]]) -> str:
     """The share of all games that each agent won, with intervals and every seed, task by task: an SVG."""
-    tables, image = {task: standings(task, results)[::-1] for task in TASKS}, io.StringIO()
-    heights = [2 + len(table) for table in tables.values()]
-    with svg("leaderboard", image, figsize=(4.2, 0.2 * sum(heights))) as figure:
+    tables = {task: standings(task, results)[::-1] for task in TASKS}
+    heights = [3 + len(table) for table in tables.values()]
+    with charts.chart(6, 0.2 * sum(heights)) as figure:
         panels = figure.subplots(len(tables), 1, sharex=True, height_ratios=heights)
         for axes, (task, table) in zip(panels, tables.items(), strict=True):
-            for place, one in enumerate(table):
-                colour = "C0" if one.decisions else "0.4"
-                axes.plot([100 * one.low, 100 * one.high], [place, place], color=colour)
-                axes.plot([100 * rate for rate in one.rates], [place] * len(one.rates), "|", color=colour)
-                axes.plot(100 * one.mean, place, "o", color=colour, markersize=4)
-            names = [", ".join(filter(None, (FROZEN.get(one.name, one.name), one.budget))) for one in table]
-            axes.set_yticks(range(len(table)), names)
-            axes.set_title(task, loc="left", fontweight="bold")
-            axes.grid(axis="x", color="0.9")
-            axes.tick_params(labelbottom=True)
-            axes.set_axisbelow(True)
-        panels[-1].set(xlabel="games won, in percent", xlim=(0, 100))
-    return image.getvalue()
+            _draw_task(axes, TASKS[task], table)
+        charts.in_percent(panels[-1].xaxis)
+        panels[-1].set(xlabel="games won", xlim=(0, 1))
+        return charts.svg_text(figure)
+
+
+def _draw_task(axes: Any, task: Task, table: list[LeaderboardRow]) -> None:
+    """The agents of a task, the best above, and the line of equals."""
+    places, colours = range(len(table)), [charts.SERIES[0] if one.decisions else charts.DIM for one in table]
+    axes.hlines(places, [one.low for one in table], [one.high for one in table], colours)
+    axes.scatter(
+        [rate for one in table for rate in one.rates], [place for place in places for _ in table[place].rates], marker="|"
+    )
+    axes.scatter([one.mean for one in table], places, 16, colours, zorder=3)
+    axes.axvline(equal := float(np.mean([1 / n for n in task.players])), color=charts.DIM, linestyle="--", linewidth=1)
+    axes.set_yticks(places, [", ".join(filter(None, (FROZEN.get(one.name, one.name), one.budget))) for one in table])
+    axes.set_title(f"{task.name}; among equals: {100 * equal:.0f} %")
+    axes.tick_params(labelbottom=True, left=False)
+    axes.grid(visible=False, axis="y")
 
 
 def _bootstrap(rates: list[float]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 # The pages are Markdown with GitHub's anchors for headings; the notebook runs when the site is built.
 myst_heading_anchors = 4
-myst_enable_extensions = ["attrs_inline", "html_image"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "html_image"]
 nb_execution_mode = "cache"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
@@ -44,15 +44,16 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = f"{project} {version}"
-html_static_path = html_css_files = ["site.css"]
+html_logo = html_favicon = "icon.svg"
+html_static_path = ["site.css", "site.js"]
+html_css_files, html_js_files = html_static_path[:1], html_static_path[1:]
 html_copy_source = html_show_sourcelink = html_use_index = html_domain_indices = False
-html_show_search_summary = False  # it would fetch pages, which browsers refuse for local files
 smartquotes_action = "D"  # only dashes, because quotes are often code
 
 # --------------------------------------------------------------------------------------------------- links and anchors
 
 # Files of the root, and the pages that include them.
-_INCLUDED_BY = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+_INCLUDED_BY = {"README.md": "overview.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 
 
 def fix_links_of_included_file(app: Any, file: Path, page: str, content: list[str]) -> None:
@@ -64,6 +65,7 @@ def fix_links_of_included_file(app: Any, file: Path, page: str, content: list[st
         return f"{link[1]}{inside}{rest}"
 
     content[0] = re.sub(r'(\]\(|src=")(?![a-z]+:|#)([\w./-]+)([)#"])', relative, content[0])
+    show_pictures_in_both_themes(app, page, content)
 
 
 def fix_anchors_and_links(app: Any, page: str, content: list[str]) -> None:
@@ -73,7 +75,26 @@ def fix_anchors_and_links(app: Any, page: str, content: list[str]) -> None:
         content[0] = re.sub(rf"\]\((\.\./)*\.\./{file}", f"]({os.path.relpath(here, os.path.dirname(page) or '.')}", content[0])
 
 
+def show_pictures_in_both_themes(app: Any, page: str, content: list[str]) -> None:
+    """Puts beside each picture that has a dark one, such as `play-dark.webp`, the dark one; the site shows one of them."""
+
+    def pair(found: re.Match[str]) -> str:
+        dark = f"{found[2]}-dark{found[3]}"
+        if not (Path(app.srcdir, page).parent / dark).exists():
+            return found[0]
+        return f"![{found[1]}]({found[2]}{found[3]}){{.only-light}}\n![{found[1]}]({dark}){{.only-dark}}"
+
+    content[0] = re.sub(r"!\[([^]]+)\]\(([\w./-]+)(\.\w+)\)", pair, content[0])
+
+
+def load_pictures_late(app: Any, page: str, template: str, context: dict[str, Any], _: Any) -> None:
+    """Loads pictures only when they come into sight, and those of the other theme never."""
+    context["body"] = context.get("body", "").replace("<img ", '<img loading="lazy" ')
+
+
 def setup(app: Any) -> None:
     """Connects the functions above to the events of Sphinx."""
     app.connect("include-read", fix_links_of_included_file)
     app.connect("source-read", fix_anchors_and_links)
+    app.connect("source-read", show_pictures_in_both_themes)
+    app.connect("html-page-context", load_pictures_late)

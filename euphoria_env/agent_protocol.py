@@ -47,9 +47,9 @@ class Story(NamedTuple):
 
 
 class Player(Protocol):
-    """The least that an agent must have: `act`.
+    """The least that an agent must have is `act`; it may also have the attributes.
 
-    It may also have:
+    Attributes:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
         needs_story: if true, this game has a `story`, if whoever deals it knows what has happened.
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.

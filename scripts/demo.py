@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.rule import Rule
 
-from euphoria_agents import Agent, load
+from euphoria_agents import Agent, charts, load
 from euphoria_agents.commands.evaluate import match_report, match_row
 from euphoria_agents.commands.tables import ResultTable
 from euphoria_agents.dataclass_arguments import command, option, parse_options
@@ -23,11 +23,15 @@ from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.progress import Progress
 from euphoria_agents.training import config, trainer
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
+from euphoria_env.render import board_svg
 
 PLAYERS = 4
 DECISIONS = 100_000_000  # of the learner; the time is up before
 OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
+
+CURVE = "weights"  # the opponent in the chart
+OTHERS, TRIED = ("greedy", "weights", "random"), 16  # the opponents in the game that is shown, the best of so many
 
 
 @dataclasses.dataclass
@@ -44,7 +48,7 @@ def train_one(options: Options, folder: Path, console: Console) -> str:
     """Trains for a while into a folder, and returns a summary."""
     choices = config.Options(
         run=folder, players=[PLAYERS], total_minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
-        rating_games=0, baselines=["weights"], win_probs_games=500,
+        rating_games=0, save_every=10, baselines=["weights"], win_probs_games=500,
     )  # fmt: skip
     start = time.perf_counter()
     trained = trainer.train(choices, console)
@@ -66,23 +70,67 @@ def rate(console: Console, options: Options, players: dict[str, Agent]) -> Resul
     return report
 
 
-def write_report(options: Options, summary: str, ratings: ResultTable, run: Path) -> Path:
-    """Writes report.md, the player, and a game of it against three others, game.record."""
+def curve_games(options: Options) -> int:
+    """Returns the number of games for a point of the chart."""
+    return max(PLAYERS, options.games // 4)
+
+
+def draw_progress(console: Console, options: Options, run: Path) -> str:
+    """Returns a chart, as SVG, of the games that the player and its past selves win."""
+    past = sorted((run / "league").iterdir())
+    written = [file.stat().st_mtime for file in [*past, run / "state.safetensors"]]  # when each had learned what it knows
+    players = [load(f"ppo:{file}") for file in [*past, run / "ppo.safetensors"]]
+    results, games = [], curve_games(options)
+    with Progress(console, f"while it learned, against {CURVE}", "games", len(players) * games) as bar:
+        for player in players:
+            results.append(play_match([player, *[load(CURVE)] * (PLAYERS - 1)], games, None, options.seed, bar.advance))
+    minutes, scores = [(time - written[0]) / 60 for time in written], [result.scores[0] for result in results]
+    with charts.chart(6, 3) as figure:
+        axes = figure.subplots()
+        charts.draw_rates(axes, minutes, [(score.rate, score.interval) for score in scores], "the player")
+        charts.finish(axes, f"Games won alone against three of {CURVE}", "minutes of training", 1 / PLAYERS)
+        return charts.svg_text(figure)
+
+
+def best_game(options: Options, player: Path) -> tuple[str, Game]:
+    """Returns the game, as a record and played, in which the player on the first seat ranks best, the shortest of them."""
+    line_up = [load(f"ppo:{player}"), *map(load, OTHERS)]
+    records = [play_match(line_up, 1, seed=options.seed + k, records=True).records[0] for k in range(TRIED)]
+    return min(((text, Game.from_record(text)) for text in records), key=lambda one: (rank(one[1]), one[1].turn))
+
+
+def rank(game: Game) -> int:
+    """Returns the rank of the first seat; the last one, if the game was cut off."""
+    return game.ranking[0] if game.ranking else PLAYERS
+
+
+def write_report(options: Options, summary: str, ratings: ResultTable, chart: str, player: Path) -> Path:
+    """Writes report.md with its pictures, the player, and a game of it against three others, game.record."""
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / "ppo.safetensors", (run / "ppo.safetensors").read_bytes())
-    line_up = [load(f"ppo:{out / 'ppo.safetensors'}"), *map(load, ("ppo", "weights", "random"))]
-    write_whole(out / "game.record", play_match(line_up, 1, seed=options.seed, records=True).records[0])
+    record, game = best_game(options, player)
+    board = board_svg(game, names=["the player", *OTHERS], theme="print")
+    files = {"ppo.safetensors": player.read_bytes(), "game.record": record, "progress.svg": chart, "board.svg": board}
+    for name, content in files.items():
+        write_whole(out / name, content)
     lines = [
         "# A player trained by self-play",
         "",
         f"`make run` trained it in games of {PLAYERS}, with seed {options.seed}: {summary}.",
         "",
+        f"![Games won against three of {CURVE}, by minutes of training](progress.svg)",
+        "",
+        f"*{curve_games(options):,} games a point, with 95 % intervals.*",
+        "",
         ratings.markdown(),
         '"95 %" is Wilson\'s interval; "paired" takes the four games of a deal as one observation; "rank" is the mean rank, 1 is',
         'best; "ms" is the time of a decision. `ppo` is the player that ships, trained for longer with all numbers of players.',
         "",
-        "The player is `ppo.safetensors`, one of its games `game.record` (it sits on the first seat):",
+        "![The board at the end of its best game](board.svg)",
+        "",
+        f"*The best of {TRIED} games against {', '.join(OTHERS)}: rank {rank(game)} in turn {game.turn}.*",
+        "",
+        "The player is `ppo.safetensors`, this game `game.record` (it sits on the first seat):",
         "",
         "```sh",
         f".venv/bin/euphoria serve {out / 'game.record'} --browser",
@@ -107,7 +155,8 @@ def main() -> None:
         console.print(Rule("the player before and after", align="left"))
         files = {"untrained": run / "league" / "000000.safetensors", "trained": run / "ppo.safetensors"}
         ratings = rate(console, options, {name: load(f"ppo:{file}") for name, file in files.items()})
-        report = write_report(options, summary, ratings, run)
+        chart = draw_progress(console, options, run)
+        report = write_report(options, summary, ratings, chart, files["trained"])
     console.print(f"{report} has the results; one of its games, in the browser:", soft_wrap=True)
     console.print(f".venv/bin/euphoria serve {options.out / 'game.record'} --browser", highlight=False, soft_wrap=True)
 

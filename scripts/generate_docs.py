@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, three pictures, and plain rules.
+"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, pictures, and plain rules.
 
 `python scripts/generate_docs.py` writes them, with `--only` some of the files; `--check` writes nothing and exits with 1 if one
 is stale.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import os
 import random
 import re
@@ -29,9 +28,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import leaderboard  # noqa: E402
+from euphoria_agents import charts  # noqa: E402
 from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
 from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
+from euphoria_agents.matches.match import wilson  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
+from euphoria_agents.play.web.board_data import page_icon  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
 from euphoria_env import Game, actions, events, observations, rewards, words  # noqa: E402
 from euphoria_env.board import SPACES  # noqa: E402
@@ -173,28 +175,47 @@ def lessons_as_html() -> list[str]:
     return [f'<section class="panel">\n<h2>{heading}</h2>\n{body}\n</section>' for heading, body in parts]
 
 
-def setup_picture() -> str:
-    """docs/setup.svg."""
+def setup_picture(theme: str) -> str:
+    """docs/setup.svg, on white or dark paper."""
     game = Game(Rules(num_players=4), seed=7)
     while not game.turn:
         game.play(game.legal()[0])
-    return board_svg(game, theme="print")
+    return board_svg(game, theme=theme)
+
+
+def training_picture(file: Path) -> str:
+    """The games that a player won while it learned, of 300 against each opponent, from the CSV beside the picture."""
+    with file.with_suffix(".csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    opponents = list(rows[0])[3:]
+    with charts.chart(6, 6.4) as figure:
+        panels = dict(zip("24", figure.subplots(2, 1, sharex=True), strict=True))
+        for (players, run), found in groupby(rows, itemgetter("players", "run")):
+            axes, points = panels[players], list(found)
+            decisions = [float(row["million_decisions"]) for row in points]
+            axes.axvline(decisions[0], color=charts.FAINT, linestyle=":")
+            for series, name in enumerate(opponents):
+                if points[0][name]:
+                    label = f"against {name}" if run == "third" else ""
+                    rates = [(int(row[name]) / 300, wilson(int(row[name]), 300)) for row in points]
+                    charts.draw_rates(axes, decisions, rates, label, series)
+        for players, axes in panels.items():
+            charts.finish(axes, f"{players} players, alone against copies: games won", "", 1 / int(players))
+        axes.set(xlabel="million decisions of training")
+        return charts.svg_text(figure)
 
 
 def curves_picture(file: Path) -> str:
     """The games won while players learned, from the CSV beside the picture: seed, processor_seconds, won."""
     with file.with_suffix(".csv").open(newline="") as stream:
         runs = [(seed, list(rows)) for seed, rows in groupby(csv.DictReader(stream), itemgetter("seed"))]
-    image = io.StringIO()
-    with leaderboard.svg(file.stem, image, figsize=(5, 2.6)) as figure:
+    with charts.chart(6, 3) as figure:
         axes = figure.subplots()
-        for seed, rows in runs:
-            minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [100 * float(row["won"]) for row in rows]
-            axes.plot(minutes, won, "o-", markersize=3, label=f"seed {seed}")
-        axes.set(xlabel="minutes of one core", ylabel="games won, in percent", xlim=0, ylim=(0, 100))
-        axes.grid(color="0.9")
-        axes.legend()
-    return image.getvalue()
+        for series, (seed, rows) in enumerate(runs):
+            minutes, won = [float(row["processor_seconds"]) / 60 for row in rows], [float(row["won"]) for row in rows]
+            charts.draw_rates(axes, minutes, [(share, wilson(round(200 * share), 200)) for share in won], f"seed {seed}", series)
+        charts.finish(axes, "Games of two won against weights", "minutes of one core", 1 / 2)
+        return charts.svg_text(figure)
 
 
 # ------------------------------------------------------------------------------------------------------------ benchmark
@@ -313,8 +334,11 @@ def page_with_blocks(file: Path) -> str:
 
 
 FILES: dict[Path, Callable[[], str]] = {
+    DOCS / "icon.svg": page_icon,
     DOCS / "leaderboard.svg": lambda: leaderboard.draw(results()),
-    DOCS / "setup.svg": setup_picture,
+    DOCS / "setup.svg": lambda: setup_picture("print"),
+    DOCS / "setup-dark.svg": lambda: setup_picture("dark"),
+    (TRAINING := DOCS / "training.svg"): lambda: training_picture(TRAINING),
     (CURVES := DOCS / "tutorials" / "own-algorithm.svg"): lambda: curves_picture(CURVES),
     ROOT / "euphoria_env" / "text" / "rules.md": plain_rules,
 } | {file: partial(page_with_blocks, file) for file in BLOCKS}

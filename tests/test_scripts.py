@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -49,6 +50,16 @@ def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> No
         assert not name.startswith("features.") or (one == tensors[name]).all(), "a run could not start with the mean"
     save_checkpoint(other, {**tensors, "trunk.1.bias": tensors["trunk.1.bias"][:-1]}, header["training"])
     assert "trunk.1 are missing or do not fit" in call("average", "--files", *files, "--out", str(tmp_path / "new"), code=2)
+
+
+@pytest.mark.slow
+def test_the_report_of_make_run_has_a_chart_and_a_board(tmp_path: Path) -> None:
+    call("demo", "--minutes", "0.01", "--games", "4", "--out", str(tmp_path))
+    assert re.findall(r"!\[.+\]\((.+)\)", (tmp_path / "report.md").read_text()) == ["progress.svg", "board.svg"]
+    chart = (tmp_path / "progress.svg").read_text()
+    assert ">minutes of training<" in chart and ">among equals 25 %<" in chart
+    game = Game.from_record((tmp_path / "game.record").read_text())
+    assert game.over and f"in turn {game.turn}." in (tmp_path / "report.md").read_text()
 
 
 # ------------------------------------------------------------------------------------------------------------------ gate

@@ -1,4 +1,7 @@
-"""The pages as a site: made without a warning, such as one of a broken link, with a notebook that ran; it fits a phone."""
+"""The pages as a site: made without a warning, such as one of a broken link, with a notebook that ran.
+
+It fits a phone, is searched with and without a server, and its buttons work.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +72,51 @@ def test_no_page_is_wider_than_a_phone(chromium: Any, site: Path) -> None:
             faults.append(f"{page} is {wide} wide")
     tab.close()
     assert not faults
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=site)) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@in_a_browser
+def test_the_search_shows_excerpts_where_the_site_is_served_and_works_where_it_is_not(
+    chromium: Any, site: Path, address: str
+) -> None:
+    tab = chromium.new_page()
+    faults: list[str] = []
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    for place, excerpt in ((address, "p.context"), (site.as_uri(), "a")):
+        tab.goto(f"{place}/search.html?q=retrieve")
+        tab.locator(f"#search-results li {excerpt}").first.wait_for()
+    tab.close()
+    assert not faults
+
+
+@in_a_browser
+def test_code_is_copied_and_the_moving_board_pauses(chromium: Any, address: str) -> None:
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"], color_scheme="dark")
+    tab = context.new_page()
+    tab.goto(address)
+    board = tab.locator("article [class*=only-dark]")
+    assert tab.locator("article img:visible").get_attribute("src") == "_images/turns-dark.webp"
+    tab.locator(".highlight").first.hover()
+    tab.locator(".highlight button").first.click()
+    tab.get_by_text("Copied").wait_for()
+    assert tab.evaluate("navigator.clipboard.readText()") == "euphoria serve --browser"
+    board.and_(tab.get_by_role("button", name="Pause")).click()
+    tab.locator("canvas:visible").wait_for()
+    context.close()
+    context = chromium.new_context(reduced_motion="reduce")
+    context.new_page().goto(address)
+    context.pages[0].locator("canvas:visible").wait_for()
+    context.close()

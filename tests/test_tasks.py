@@ -353,7 +353,7 @@ def clone(tmp_path: Path) -> Path:
     """A clone of the repository: what `submit` may change is a copy, and code is the project's own."""
     root = tmp_path / "clone"
     for part in ("benchmarks", "docs", "scripts"):
-        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.png", "*.gif", "*.safetensors", "__pycache__"))
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.webp", "*.safetensors", "__pycache__"))
     for part in ("agents", "euphoria_env"):
         (root / part).symlink_to(ROOT / part)
     return root

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from euphoria_agents import charts
 from euphoria_agents.commands.match_output import (
     SCORE_COLUMNS,
     milliseconds,
@@ -64,35 +65,35 @@ def star_report(units: Iterable[WorkUnit], records: Path) -> ResultTable:
     return ResultTable("stars a game, by what placed them", columns, sorted(rows))
 
 
-def plot(tables: dict[str, list[Standing]]) -> Any:
-    """Returns a figure of the ratings, and of how often each agent ranks above each other one."""
-    from matplotlib.figure import Figure
-
+def plot(tables: dict[str, list[Standing]], figure: Any) -> None:
+    """Fills a figure with the ratings, and with how often each agent ranks above each other one."""
     names = [line.agent for line in list(tables.values())[-1]]
-    size = 2.0 + 0.6 * len(names)
-    figure = Figure(figsize=(5 + (size + 1) * len(tables), size + 0.5), layout="constrained")
-    axes = figure.subplots(1, 1 + len(tables))
+    ratings, *others = figure.subplots(len(tables) // 2 + 1, 2).flat
     for k, (name, table) in enumerate(tables.items()):
-        places = [names.index(line.agent) + 0.15 * k for line in table]
-        errors = [Z_95 * line.sigma for line in table]
-        axes[0].errorbar([line.mu for line in table], places, xerr=errors, fmt="o", capsize=3, label=f"{name} players")
-        _head_to_head(axes[k + 1], name, names, table)
-    axes[0].set(title="rating with 95 % interval", yticks=range(len(names)), yticklabels=names)
-    axes[0].invert_yaxis()
-    axes[0].legend()
-    return figure
+        title, lines = report(name, table).title, [next(line for line in table if line.agent == agent) for agent in names]
+        ends = [line.mu + Z_95 * line.sigma for line in lines]
+        places = [row + 0.8 * (k + 0.5) / len(tables) - 0.4 for row in range(len(names))]
+        style = {"color": charts.SERIES[k % 5], "fmt": charts.MARKERS[k % 5]}
+        ratings.errorbar([line.mu for line in lines], places, xerr=[Z_95 * line.sigma for line in lines], **style)
+        ratings.annotate(title, (ends[0], places[0]), (4, 0), textcoords="offset points", va="center")
+        _head_to_head(others[k], title, names, lines)
+    ratings.set(title="Ratings (openskill), 95 % intervals", yticks=range(len(names)), yticklabels=names)
+    ratings.invert_yaxis()
+    for unused in others[len(tables) :]:
+        unused.set_axis_off()
 
 
-def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing]) -> None:
-    """Draws a matrix: how often the agent of the row ranks above the agent of the column."""
-    lines = {line.agent: line for line in table}
-    shares = [[_share(lines[row], column) for column in names] for row in names]
-    axes.imshow(np.array(shares, float), vmin=0, vmax=1, cmap="RdYlGn")
+def _head_to_head(axes: Any, title: str, names: list[str], lines: list[Standing]) -> None:
+    """Draws a matrix: how often the agent of the row ranks above the agent of the column; among equals half of the games."""
+    shares = [[_share(line, column) for column in names] for line in lines]
+    axes.imshow(np.array(shares, float), vmin=-0.5, vmax=1.5, cmap="PuOr")  # beyond 0 and 1, where colours are too dark for texts
     for row, column in itertools.product(range(len(names)), repeat=2):
-        if shares[row][column] is not None:
-            axes.text(column, row, f"{shares[row][column]:.0%}", ha="center", va="center")
-    axes.set(title=f"{name} players: row above column", xticks=range(len(names)), yticks=range(len(names)), yticklabels=names)
+        if (share := shares[row][column]) is not None:
+            axes.text(column, row, f"{100 * share:.0f} %", ha="center", va="center")
+    axes.set(title=f"{title[0].upper()}{title[1:]}: row ranks above column", xticks=range(len(names)), yticks=range(len(names)))
     axes.set_xticklabels(names, rotation=45, ha="right")
+    axes.set_yticklabels(names)
+    axes.grid(visible=False)
 
 
 def _share(line: Standing, opponent: str) -> float | None:
@@ -120,7 +121,10 @@ def run(options: TournamentOptions) -> None:
             "standings": {name: [line.to_dict() for line in table] for name, table in tables.items()},
         }
         write_results(options.out, results, reports)
-        write_figure(options.out / "plot.png", plot(tables))
+        size = 2 + 0.6 * len(options.agents)
+        with charts.chart(2 * size + 3, (len(tables) // 2 + 1) * size) as figure:
+            plot(tables, figure)
+            write_figure(options.out / "plot.png", figure)
     for one in reports:
         one.show(console)
     console.print(f"{games:,} games, {cut_off:,} of them cut off")

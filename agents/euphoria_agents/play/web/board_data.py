@@ -73,7 +73,7 @@ def symbol_sprite() -> str:
 
 def page_icon() -> str:
     """Returns the icon of the pages as SVG: a die."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="14 -1 28 28">{die(1, 5, "dark")}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="15 0 26 26">{die(1, 5, "dark")}</svg>'
 
 
 def colours(font: str = "/static/inter.ttf") -> str:
