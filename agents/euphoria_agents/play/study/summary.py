@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from euphoria_agents.play.study.game_analysis import Entry
 
-THRESHOLD = 0.06  # a regret above this is a mistake, which is about one decision in a hundred
+THRESHOLD = 0.06  # a turn that costs more is a mistake
 
 
 class PlayerSummary(NamedTuple):
@@ -17,7 +17,7 @@ class PlayerSummary(NamedTuple):
         player: the seat.
         decisions: the number of their decisions.
         mean_regret: the mean of the known regrets of their decisions; None if none is known.
-        mistakes: the number of their regrets above the threshold, without those that playouts leave uncertain.
+        mistakes: the number of their turns that cost more than the threshold; see `mistakes`.
         luck: the sum of the changes of their win probability by dice and cards, over everybody's decisions; None: not known.
     """
 
@@ -29,14 +29,32 @@ class PlayerSummary(NamedTuple):
 
 
 def suspects(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
-    """Returns the entries with a regret above the threshold, the worst first."""
-    found = [entry for entry in entries if entry["regret"] is not None and entry["regret"] > threshold]
-    return sorted(found, key=lambda entry: (-entry["regret"], entry["ply"]))
+    """Returns the turns whose regrets add up to more than the threshold, the worst first.
+
+    The decisions of a turn are those of one player that follow each other. The entry of the one that cost most stands for the
+    turn, with the sum as its `cost`.
+    """
+    return _turns_above(entries, threshold, lambda entry: entry["regret"] or 0.0)
 
 
 def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
-    """Returns the same entries, without those that playouts leave uncertain."""
-    return [entry for entry in suspects(entries, threshold) if "playouts" not in entry or entry["playouts"]["certain"]]
+    """Returns the same, but counts no regret that playouts leave uncertain."""
+    return _turns_above(entries, threshold, lambda entry: entry["regret"] or 0.0 if _is_certain(entry) else 0.0)
+
+
+def _is_certain(entry: Entry) -> bool:
+    return "playouts" not in entry or bool(entry["playouts"]["certain"])
+
+
+def _turns_above(entries: Iterable[Entry], threshold: float, counted: Callable[[Entry], float]) -> list[Entry]:
+    turns = list[list[Entry]]()
+    for entry in entries:
+        if turns and (turns[-1][-1]["player"], turns[-1][-1]["ply"] + 1) == (entry["player"], entry["ply"]):
+            turns[-1].append(entry)
+        else:
+            turns.append([entry])
+    found = [{**max(turn, key=counted), "cost": sum(map(counted, turn))} for turn in turns]
+    return sorted((one for one in found if one["cost"] > threshold), key=lambda one: (-one["cost"], one["ply"]))
 
 
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:

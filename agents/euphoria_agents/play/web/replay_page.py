@@ -23,6 +23,7 @@ from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_sprite
 from euphoria_agents.record_steps import Replayed, last_space
+from euphoria_env import Game
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
@@ -53,7 +54,8 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
     shown = _shown(entries, seen_by)
-    drawn = [_drawn(game, ply, one, names) for ply, one in enumerate([*seats, seat])]
+    lines = game.history
+    drawn = [_drawn(game.at(ply), last_space(lines[:ply]), one, names) for ply, one in enumerate([*seats, seat])]
     pieces, frames = distinct_lines(drawn)
     data: dict[str, Any] = {
         "names": list(names),
@@ -83,11 +85,14 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
     return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
 
 
-def _drawn(game: Replayed, ply: int, seat: int | None, names: Sequence[str]) -> str:
-    """Returns the board and the players as a seat saw them at a decision, in lines few of which change between decisions."""
-    view = view_of(game.at(ply), seat)
+def _drawn(game: Game, last: str, seat: int | None, names: Sequence[str]) -> str:
+    """Returns the board, with the space of the last placement marked, and the players as a seat saw them.
+
+    Few lines of it change between decisions.
+    """
+    view = view_of(game, seat)
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, [last_space(game.history[:ply])], names=names)}\n{json.dumps(known, indent=0)}"
+    return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -99,13 +104,14 @@ def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
 
 def _changes(before: list[int], after: list[int]) -> list[list[int]]:
     """Returns what makes the lines of one frame those of the next, the last first: place, number of lines to drop, new lines."""
-    found = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    found = SequenceMatcher(None, before, after).get_opcodes()
     return [[at, end - at, *after[first:last]] for tag, at, end, first, last in reversed(found) if tag != "equal"]
 
 
 def _still(headline: str, board: str, turns: Sequence[int], log: Sequence[str]) -> str:
     """Returns what the page shows without JavaScript."""
-    lines = "\n".join(f"<li>Turn {turn}: {escape(line)}</li>" for turn, line in zip(turns, log, strict=False))
+    told = zip(turns, log, strict=False)  # the last turn is that of the end
+    lines = "\n".join(f"<li>{f'Turn {turn}' if turn else 'Setup'}: {escape(line)}</li>" for turn, line in told)
     shown = f'<h1>{escape(headline)}</h1>\n<div class="field"><div id="board">{board}</div></div>\n<ul>{lines}</ul>'
     return f'<noscript><main class="page">{shown}</main></noscript>'
 
