@@ -178,26 +178,36 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek, 
   );
 }
 
+const lists = new WeakMap(); // by log: its list of moves, which is kept since it may be long, and the mistakes in it
+
 // All decisions by turn, each with its line of the log.
-export function moveList({ players, turns, log, here, seek }, wrong = []) {
+export function moveList(game, wrong = []) {
+  const key = wrong.map((one) => one.ply).join();
+  if (lists.get(game.log)?.key !== key) lists.set(game.log, { key, turns: moveTurns(game, wrong) });
+  const { turns } = lists.get(game.log);
+  for (const turn of turns) {
+    turn.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    turn.querySelector(`#ply-${game.here}`)?.setAttribute("aria-current", "true");
+  }
+  return turns;
+}
+
+function moveTurns({ players, turns, log, seek }, wrong) {
   const bad = new Set(wrong.map((one) => one.ply));
   const found = [];
   log.forEach((line, ply) => {
     if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
-    found.at(-1)[1].push(
-      tag.li(
-        tag.button(
-          {
-            type: "button",
-            id: `ply-${ply}`,
-            "aria-current": ply === here ? "true" : null,
-            onclick: () => seek(ply),
-          },
-          seatMark(players[ply]),
-          tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
+    found
+      .at(-1)[1]
+      .push(
+        tag.li(
+          tag.button(
+            { type: "button", id: `ply-${ply}`, onclick: () => seek(ply) },
+            seatMark(players[ply]),
+            tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
+          ),
         ),
-      ),
-    );
+      );
   });
   return found.map(([turn, lines]) =>
     tag.section(
