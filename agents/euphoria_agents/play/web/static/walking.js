@@ -96,6 +96,10 @@ export function listen({ here, go, draw, playback, free = () => true }) {
     if (plays) playback.toggle();
     else go(here() + step);
   });
+  // Clicked buttons get no focus, or the space bar would press them again.
+  document
+    .getElementById("steer")
+    .addEventListener("mousedown", (event) => event.target.closest("button") && event.preventDefault());
   addEventListener("hashchange", () => go(plyOfAddress()));
   let width = innerWidth;
   addEventListener("resize", () => {
