@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from euphoria_agents.play.study.game_analysis import Entry
@@ -31,30 +31,26 @@ class PlayerSummary(NamedTuple):
 def suspects(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
     """Returns the turns whose regrets add up to more than the threshold, the worst first.
 
-    The decisions of a turn are those of one player that follow each other. The entry of the one that cost most stands for the
-    turn, with the sum as its `cost`.
+    The decisions of a turn are those of one player that follow each other. The entry of the one with the largest regret stands for
+    the turn, with the sum as its `cost`.
     """
-    return _turns_above(entries, threshold, lambda entry: entry["regret"] or 0.0)
-
-
-def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
-    """Returns the same, but counts no regret that playouts leave uncertain."""
-    return _turns_above(entries, threshold, lambda entry: entry["regret"] or 0.0 if _is_certain(entry) else 0.0)
-
-
-def _is_certain(entry: Entry) -> bool:
-    return "playouts" not in entry or bool(entry["playouts"]["certain"])
-
-
-def _turns_above(entries: Iterable[Entry], threshold: float, counted: Callable[[Entry], float]) -> list[Entry]:
     turns = list[list[Entry]]()
     for entry in entries:
         if turns and (turns[-1][-1]["player"], turns[-1][-1]["ply"] + 1) == (entry["player"], entry["ply"]):
             turns[-1].append(entry)
         else:
             turns.append([entry])
-    found = [{**max(turn, key=counted), "cost": sum(map(counted, turn))} for turn in turns]
+    found = [{**max(turn, key=_regret), "cost": sum(map(_regret, turn))} for turn in turns]
     return sorted((one for one in found if one["cost"] > threshold), key=lambda one: (-one["cost"], one["ply"]))
+
+
+def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
+    """Returns the same turns, without those whose entry playouts leave uncertain."""
+    return [entry for entry in suspects(entries, threshold) if "playouts" not in entry or entry["playouts"]["certain"]]
+
+
+def _regret(entry: Entry) -> float:
+    return entry["regret"] or 0.0
 
 
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:

@@ -62,11 +62,9 @@ export function addTerms() {
   );
 }
 
-// What a decision adds to the cost of its turn: its regret, unless playouts leave that uncertain.
-const counted = (one) => (one.playouts?.certain === false ? 0 : (one.regret ?? 0));
-
-// The turns that cost more than a threshold: for each the decision that cost most, with the cost of the turn and the
-// chances before it. The decisions of a turn are those of one player that follow each other.
+// The turns whose regrets add up to more than a threshold: for each the decision with the largest one, with the cost of
+// the turn and the chances before it, unless playouts leave that uncertain. The decisions of a turn are those of one
+// player that follow each other.
 export function mistakes(entries, threshold, seat = null) {
   const turns = [];
   for (const one of entries) {
@@ -76,11 +74,12 @@ export function mistakes(entries, threshold, seat = null) {
   }
   return turns
     .map((turn) => ({
-      ...turn.reduce((worst, one) => (counted(one) > counted(worst) ? one : worst)),
-      cost: sum(turn.map(counted)),
+      ...turn.reduce((worst, one) => (one.regret > (worst.regret ?? 0) ? one : worst)),
+      cost: sum(turn.map((one) => one.regret ?? 0)),
       before: turn[0].values,
     }))
-    .filter(({ cost, player }) => cost > threshold && (seat === null || player === seat));
+    .filter(({ cost, player }) => cost > threshold && (seat === null || player === seat))
+    .filter(({ playouts }) => playouts?.certain !== false);
 }
 
 // Whether the agent gives moves chances to win; without them nothing has a regret.
