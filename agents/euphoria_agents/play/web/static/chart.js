@@ -20,7 +20,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   const [bottom, height] = bare ? [TOP, TOP + AXIS] : [TOP + HIGH + LOW, TOP + HIGH + LOW + AXIS];
   const points = knownPoints(game, entries, eyes);
   const names = width > NARROW ? game.names.map((name) => shortened(name)) : game.names.map(() => "");
-  const right = points.length ? 70 + LETTER * Math.max(...names.map((name) => name.length)) : 14;
+  const right = points.length ? 76 + LETTER * Math.max(...names.map((name) => name.length)) : 14;
   const across = Math.max(1, width - LEFT - right);
   const x = (ply) => LEFT + (across * ply) / Math.max(1, total);
   const y = (chance) => TOP + HIGH * (1 - chance);
@@ -36,7 +36,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
     "svg",
     { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
     ...turnAxis(game, x, x(total), bottom, bare),
-    ...(bare ? [] : [...chanceAxis(y, x(total), game.names.length), ...curves(game, points, x, y)]),
+    ...(bare ? [] : [...chanceAxis(y, x(points.at(-1)?.ply ?? total), game.names.length), ...curves(game, points, x, y)]),
     ...regrets(entries, x, bottom),
     ...wrong.map((one) => mistakeMark(x(one.ply), one, punished(entries, game.turns, one))),
     labels,
@@ -137,7 +137,7 @@ function endLabels(points, names, ply, x, y) {
     least = top + LINE;
     const text = (dx, words) => svg("text", { class: "end", x: x(last) + dx, y: top + 4 }, words);
     const badge = svg("use", { href: `#badge-${k}`, x: x(last) + 6, y: top - 8, width: 16, height: 16 });
-    return [badge, text(26, percent(shown.values[k])), text(68, names[k])];
+    return [badge, text(26, percent(shown.values[k])), text(72, names[k])];
   });
 }
 

@@ -161,6 +161,6 @@ const board = new Board(document.getElementById("board"), {
   decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()),
 });
 addTerms();
-listen({ here: () => here, go, draw, playback });
+listen({ here: () => here, go, draw, play: () => playback.toggle() });
 draw();
 if (here === 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches) playback.toggle();

@@ -64,6 +64,7 @@ function thoughts() {
 
 const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
 const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seatSeen());
+
 // The words for an agent that judges; its spec is the title.
 function judgeName(spec) {
   const searches = Number(/^mcts:(\d+):ppo$/.exec(spec)?.[1]);
@@ -110,7 +111,7 @@ const step = (ply) => showDecision(ply).catch(showError);
 
 function go(ply) {
   playback.stop();
-  return step(ply);
+  step(ply);
 }
 
 function draw(moving) {
@@ -154,6 +155,7 @@ function drawBoard(moving = false) {
 
 function steering() {
   const wrong = mistakes().map((one) => one.ply);
+  const learns = judgement.mistakes(analysis().entries, game.mistake).length > 0;
   const to = stepTo(here.ply, go);
   const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
   const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
@@ -169,8 +171,8 @@ function steering() {
       to("mistake", "Mistake →", "next mistake", wrong.find((ply) => ply > here.ply) ?? wrong[0]),
     ),
     button("learn", "Learn from my mistakes", () => at("lesson-dialog").showModal(), {
-      kind: isWhole() ? "main" : "",
-      off: !judgement.mistakes(analysis().entries, game.mistake).length,
+      kind: learns && isWhole() ? "main" : "",
+      off: !learns,
     }),
     tag.label(
       "board seen by ",
@@ -360,11 +362,8 @@ async function checkEntry() {
   showMessage("");
   drawThoughts();
   try {
-    const body = { spec: judge };
-    entry.playouts = await patiently(
-      () => call("POST", `${api}/at/${entry.ply}/playouts`, body, stop.signal),
-      () => !stop.signal.aborted,
-    );
+    const request = () => call("POST", `${api}/at/${entry.ply}/playouts`, { spec: judge }, stop.signal);
+    entry.playouts = await patiently(request, () => !stop.signal.aborted);
   } catch (error) {
     if (!stop.signal.aborted) showError(error);
   } finally {
@@ -611,7 +610,8 @@ try {
   playback = new Playback({ here: () => here.ply, total: total(), step, draw: () => render(at("steer"), steering()) });
   await showDecision(plyOfAddress());
   const free = () => !lesson && !document.querySelector("dialog[open]");
-  listen({ here: () => wantedPly, go, draw: drawThoughts, playback, free });
+  const play = () => guessing || playback.toggle();
+  listen({ here: () => wantedPly, go, draw: drawThoughts, play, free });
   await loadAnalysis(judge);
 } catch (error) {
   showError(error);

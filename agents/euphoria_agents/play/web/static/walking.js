@@ -82,10 +82,10 @@ export function showMarked(list) {
     list.scrollTop += marked.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
 }
 
-// Goes to decisions by keys and the address, plays and pauses by the space bar, and draws again when the width of the
-// window changes. `here()`: the shown decision; `free()`: whether keys count now. Keys that scroll the page count on the
-// slider alone.
-export function listen({ here, go, draw, playback, free = () => true }) {
+// Goes to decisions by keys and the address, and draws again when the width of the window changes. `here()`: the shown
+// decision; `play()`: plays and pauses, by the space bar; `free()`: whether keys count now. Other keys that scroll the
+// page count on the slider alone.
+export function listen({ here, go, draw, play, free = () => true }) {
   document.addEventListener("keydown", (event) => {
     const step = KEYS[event.key];
     const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
@@ -93,7 +93,7 @@ export function listen({ here, go, draw, playback, free = () => true }) {
     if (!(step || plays) || typing || !free() || event.ctrlKey || event.altKey || event.metaKey) return;
     if (Math.abs(step) > 1 && event.target.id !== "slider") return;
     event.preventDefault();
-    if (plays) playback.toggle();
+    if (plays) play();
     else go(here() + step);
   });
   // Clicked buttons get no focus, or the space bar would press them again.
