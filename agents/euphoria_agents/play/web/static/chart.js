@@ -19,7 +19,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   const bare = !entries.length;
   const [bottom, height] = bare ? [TOP, TOP + AXIS] : [TOP + HIGH + LOW, TOP + HIGH + LOW + AXIS];
   const points = knownPoints(game, entries, eyes);
-  const names = width > NARROW ? game.names.map((name) => shortened(name)) : game.names.map(() => "");
+  const names = width > NARROW ? game.names.map((name) => fitted(name)) : game.names.map(() => "");
   const right = points.length ? 76 + LETTER * Math.max(...names.map((name) => name.length)) : 14;
   const across = Math.max(1, width - LEFT - right);
   const x = (ply) => LEFT + (across * ply) / Math.max(1, total);
@@ -36,7 +36,9 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
     "svg",
     { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
     ...turnAxis(game, x, x(total), bottom, bare),
-    ...(bare ? [] : [...chanceAxis(y, x(points.at(-1)?.ply ?? total), game.names.length), ...curves(game, points, x, y)]),
+    ...(bare
+      ? []
+      : [...chanceAxis(y, x(points.at(-1)?.ply ?? total), game.names.length), ...curves(game, points, x, y)]),
     ...regrets(entries, x, bottom),
     ...wrong.map((one) => mistakeMark(x(one.ply), one, punished(entries, game.turns, one))),
     labels,
@@ -76,7 +78,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
 }
 
 const TITLE = "Chances to win";
-const shortened = (name) => (name.length > 12 ? `${name.slice(0, 11)}…` : name);
+const fitted = (name) => (name.length > 12 ? `${name.slice(0, 11)}…` : name);
 
 // The chances at each decision for which they are known, as one seat saw them, and at the end.
 function knownPoints(game, entries, eyes) {

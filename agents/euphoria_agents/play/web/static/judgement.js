@@ -196,17 +196,10 @@ function moveTurns({ players, turns, log, seek }, wrong) {
   const found = [];
   log.forEach((line, ply) => {
     if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
-    found
-      .at(-1)[1]
-      .push(
-        tag.li(
-          tag.button(
-            { type: "button", id: `ply-${ply}`, onclick: () => seek(ply) },
-            seatMark(players[ply]),
-            tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
-          ),
-        ),
-      );
+    const sign = bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" });
+    const button = { type: "button", id: `ply-${ply}`, onclick: () => seek(ply) };
+    const told = tag.button(button, seatMark(players[ply]), tag.span({ class: "what" }, sign, line));
+    found.at(-1)[1].push(tag.li(told));
   });
   return found.map(([turn, lines]) =>
     tag.section(
