@@ -207,7 +207,7 @@ class StudyEndpoints:
             "result": outcome(game),
             "headline": view_of(game, None, study.names).headline,
             "mistake": THRESHOLD,
-            "judges": [*JUDGES, *set(self.agents.offered).difference(JUDGES)],
+            "judges": list(dict.fromkeys([*JUDGES, *self.agents.offered])),
         }
 
     def at(self, context: RequestContext) -> Json:

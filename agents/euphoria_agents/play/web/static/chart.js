@@ -1,7 +1,7 @@
 // The chances to win over a game, the regret of each decision below them, and a slider through the decisions.
 
 import { svg, tag } from "./elements.js";
-import { punished } from "./judgement.js";
+import { punished, term } from "./judgement.js";
 import { percent } from "./opinions.js";
 
 const [LEFT, TOP, HIGH, LOW, AXIS] = [48, 18, 100, 26, 22]; // margins, and the heights of the parts
@@ -13,8 +13,8 @@ const NARROW = 500; // up to this width, labels of curves have no names
 
 // game: names, players, turns (of each decision and of the end), result; entries: of an analysis, [] for an axis
 // alone; eyes: the seat whose estimates are shown, null: those of the player to move; wrong: the mistakes; here: the
-// shown decision; seek(ply): goes to another.
-export function chart({ game, entries, eyes, wrong, here, width, seek }) {
+// shown decision; seek(ply): goes to another; chooser: what changes `eyes`.
+export function chart({ game, entries, eyes, wrong, here, width, seek, chooser = null }) {
   const total = game.players.length;
   const bare = !entries.length;
   const [bottom, height] = bare ? [TOP, TOP + AXIS] : [TOP + HIGH + LOW, TOP + HIGH + LOW + AXIS];
@@ -73,11 +73,11 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
     drawn,
   );
   tell(here);
-  const title = bare ? "The course of the game" : eyes === null ? TITLE : `${TITLE}, as ${game.names[eyes]} saw them`;
-  return [tag.div({ class: "line" }, tag.h2(title), readout), slider];
+  const seen = chooser ?? (eyes === null ? null : tag.span({ class: "label" }, `seen by ${game.names[eyes]}`));
+  const title = bare ? [tag.h2("The course of the game")] : [tag.h2(term("chances", "Chances to win")), seen];
+  return [tag.div({ class: "line" }, title, readout), slider];
 }
 
-const TITLE = "Chances to win";
 const fitted = (name) => (name.length > 12 ? `${name.slice(0, 11)}…` : name);
 
 // The chances at each decision for which they are known, as one seat saw them, and at the end.

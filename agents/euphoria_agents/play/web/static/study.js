@@ -144,7 +144,17 @@ function course() {
     here: here.ply,
     width,
     seek: lesson ? () => {} : go,
+    chooser: chartChooser(),
   });
+}
+
+function chartChooser() {
+  const seats = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
+  const choose = (value) => {
+    chartSeat = value === "" ? null : Number(value);
+    drawThoughts();
+  };
+  return tag.label({ class: "label" }, "seen by ", select("eyes", "chances seen by", seats, chartSeat, choose));
 }
 
 // Draws the board; `moving`: and animates the changes.
@@ -158,7 +168,6 @@ function steering() {
   const learns = judgement.mistakes(analysis().entries, game.mistake).length > 0;
   const to = stepTo(here.ply, go);
   const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
-  const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
   return [
     row(!guessing && playback.controls(), stepButtons(here.ply, total(), go)),
     row(
@@ -179,14 +188,6 @@ function steering() {
       select("as", "board seen by", seen, as, (value) => {
         as = value;
         go(here.ply);
-      }),
-    ),
-    tag.label(
-      term("chances", "chances"),
-      " seen by ",
-      select("eyes", "chances seen by", curves, chartSeat === null ? "" : String(chartSeat), (value) => {
-        chartSeat = value === "" ? null : Number(value);
-        drawThoughts();
       }),
     ),
     tag.label(

@@ -75,11 +75,12 @@ export class Playback {
   }
 }
 
-// Scrolls a list, and not the page, so that its marked row is in sight.
+// Scrolls a list or its panel, and not the page, so that the marked row is in sight.
 export function showMarked(list) {
   const marked = list?.querySelector("[aria-current]");
-  if (marked)
-    list.scrollTop += marked.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
+  if (!marked) return;
+  const frame = list.scrollHeight > list.clientHeight ? list : list.closest(".panel");
+  frame.scrollTop += marked.getBoundingClientRect().top - frame.getBoundingClientRect().top - frame.clientHeight / 2;
 }
 
 // Goes to decisions by keys and the address, and draws again when the width of the window changes. `here()`: the shown
