@@ -31,8 +31,8 @@ class PlayerSummary(NamedTuple):
 def suspects(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Entry]:
     """Returns the turns whose regrets add up to more than the threshold, the worst first.
 
-    The decisions of a turn are those of one player that follow each other. The entry of the one with the largest regret stands for
-    the turn, with the sum as its `cost`.
+    The decisions of a turn are those of one player that follow each other. The entry with the largest regret stands for the turn,
+    with the sum as its `cost`.
     """
     turns = list[list[Entry]]()
     for entry in entries:
@@ -40,7 +40,7 @@ def suspects(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Ent
             turns[-1].append(entry)
         else:
             turns.append([entry])
-    found = [{**max(turn, key=_regret), "cost": sum(map(_regret, turn))} for turn in turns]
+    found = [max(turn, key=_regret) | {"cost": sum(map(_regret, turn))} for turn in turns]
     return sorted((one for one in found if one["cost"] > threshold), key=lambda one: (-one["cost"], one["ply"]))
 
 
