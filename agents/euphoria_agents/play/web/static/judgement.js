@@ -279,6 +279,7 @@ export function results(entries, { names, players, result }, threshold) {
 
 // A line with the regret of a decision and what playouts found; `wrong`: the mistakes; `more` is added to it.
 export function verdict(entry, wrong, more = null) {
+  if (entry.regret === null && !more) return null;
   const mistake = wrong.find((one) => one.ply === entry.ply);
   const turn =
     mistake?.cost > mistake?.regret + 0.0005 ? `, with the rest of the turn ${percent(mistake.cost, 1)}` : "";
