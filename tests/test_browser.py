@@ -435,7 +435,7 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     page.locator(f"[id='ask-{JUDGE}']").click()  # about this decision alone
     page.locator("#moves meter").first.wait_for()
     analysed(tab)
-    assert page.locator("polyline.chance").count() == 2 and page.locator("#course .readout b").count() == 2
+    assert page.locator("polyline.chance").count() == 2 and page.locator(".chart .end").count() == 4
     page.locator("#threshold").fill("1")
     page.locator("#threshold").press("Enter")
     wrong = page.locator("[id^=mistake-]:not(#mistake-before)")

@@ -231,6 +231,17 @@ def test_the_summary_of_a_player(entries: list[Entry]) -> None:
     assert [one.mistakes for one in summarise(entries, 2, 1.0)] == [0, 0]
 
 
+def test_a_mistake_is_a_turn() -> None:
+    """Its decisions cost together what none does alone; the worst stands for it, unless playouts leave it uncertain."""
+    regrets = [(0, 0.03), (0, 0.04), (1, 0.05), (0, 0.05), (1, None), (1, 0.09)]
+    entries: list[Entry] = [{"ply": ply, "player": player, "regret": regret} for ply, (player, regret) in enumerate(regrets)]
+    assert [(one["ply"], one["cost"]) for one in mistakes(entries, 0.06)] == [(5, 0.09), (1, 0.07)]
+    assert mistakes(entries, 0.06) == suspects(entries, 0.06)
+    assert [one["ply"] for one in mistakes([one for one in entries if one["player"] == 0], 0.02)] == [1, 3]
+    entries[1] |= {"playouts": {"certain": False}}
+    assert [one["ply"] for one in mistakes(entries, 0.06)] == [5] and len(suspects(entries, 0.06)) == 2
+
+
 def test_equal_seeds_give_equal_analyses_with_any_number_of_processes(record: str, entries: list[Entry]) -> None:
     assert list(analyse(record, SPEC, processes=3)) == entries != list(analyse(record, SPEC, seed=1))
 

@@ -19,7 +19,7 @@ from euphoria_agents.progress import Progress
 from euphoria_env.actions import NAMES
 
 SHOWN = 10  # mistakes in the table
-MISTAKES = Column("decision"), Column("player"), Column("played", NAME), Column("better", NAME), Column("regret")
+MISTAKES = Column("decision"), Column("player"), Column("played", NAME), Column("better", NAME), Column("cost")
 CHECKED = *MISTAKES, Column("by playouts\n±95 %"), Column("certainty"), Column("pairs", drop=1)
 PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column("mistakes"), Column("luck")
 
@@ -54,7 +54,7 @@ def run(options: AnalyseOptions) -> None:
 def check_mistakes(console: Console, analysis: Analysis, entries: list[Entry], budget: Budget, options: AnalyseOptions) -> None:
     """Checks the mistakes by playouts, those with this number of pairs excepted; each result goes into `entries` and the file."""
     wrong = suspects(entries, options.threshold)
-    due = [entry for entry in wrong if entry.get("playouts", {}).get("pairs") != budget.simulations]
+    due = [entries[entry["ply"]] for entry in wrong if entry.get("playouts", {}).get("pairs") != budget.simulations]
     with Progress(console, "checking", "mistakes", len(due)) as progress:
         for entry in analysis.with_playouts(due, *budget, options.processes):
             entries[entry["ply"]] = entry
@@ -68,7 +68,7 @@ def result_tables(entries: Sequence[Entry], players: int, threshold: float) -> l
     found, wrong = suspects(entries, threshold), mistakes(entries, threshold)
     columns = CHECKED if any("playouts" in entry for entry in found) else MISTAKES
     worst = [
-        [str(e["ply"]), str(e["player"]), NAMES[e["played"]], NAMES[best_of(e["moves"])[0]], f"{e['regret']:.1%}", *_checked(e)]
+        [str(e["ply"]), str(e["player"]), NAMES[e["played"]], NAMES[best_of(e["moves"])[0]], f"{e['cost']:.1%}", *_checked(e)]
         for e in found[:SHOWN]
     ]
     lines = [

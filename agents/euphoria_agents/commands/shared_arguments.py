@@ -208,7 +208,7 @@ class AnalyseOptions:
     out: Path | None = option(None, "file for the analysis, as JSON lines", type=written, metavar="FILE")
     seed: int = option(0, "equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
-    threshold: float = option(0.06, "a larger regret is a mistake")
+    threshold: float = option(0.06, "a turn that costs more is a mistake")
     playouts: str | None = option(
         None, "check each mistake by pairs of playouts of ppo: a number, such as 1000, or a time, such as 5s", metavar="BUDGET"
     )

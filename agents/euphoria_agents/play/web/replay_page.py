@@ -1,5 +1,6 @@
 """Makes a recorded game into one HTML file that opens anywhere: the board at every decision, the log, perhaps an analysis.
 
+Without JavaScript the page shows the board at the end, and the log.
 A page for everybody or for one seat contains nothing that is secret from them.
 """
 
@@ -11,7 +12,10 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
+from difflib import SequenceMatcher
 from html import escape
+from itertools import pairwise
+from typing import Any
 
 from euphoria_agents.play.study.decision_analysis import outcome
 from euphoria_agents.play.study.game_analysis import Entry
@@ -19,13 +23,14 @@ from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_sprite
 from euphoria_agents.record_steps import Replayed, last_space
+from euphoria_env import Game
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import view_of
 
 # Each script imports only from those before it.
-SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "walking.js", "replay.js")
+SCRIPTS = ("elements.js", "board.js", "seats.js", "opinions.js", "judgement.js", "chart.js", "walking.js", "replay.js")
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 
@@ -50,8 +55,10 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
     shown = _shown(entries, seen_by)
-    pieces, frames = distinct_lines([_drawn(game, ply, one, names) for ply, one in enumerate([*seats, seat])])
-    data = {
+    lines = game.history
+    drawn = [_drawn(game.at(ply), last_space(lines[:ply]), one, names) for ply, one in enumerate([*seats, seat])]
+    pieces, frames = distinct_lines(drawn)
+    data: dict[str, Any] = {
         "names": list(names),
         "players": transcript.players,
         "turns": transcript.turns,
@@ -64,9 +71,10 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
         "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in shown},
         "facts": facts({}),
         "pieces": pieces,
-        "frames": frames,
+        "changes": [_changes(before, after) for before, after in pairwise([[], *frames])],
     }
-    return _page(", ".join(names), data)
+    ending = drawn[-1].partition("\n{")[0]
+    return _page(", ".join(names), data, _still(view_of(game, seat, names).headline, ending, data["turns"], data["log"]))
 
 
 def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
@@ -78,11 +86,14 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
     return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
 
 
-def _drawn(game: Replayed, ply: int, seat: int | None, names: Sequence[str]) -> str:
-    """Returns the board and the players as a seat saw them at a decision, in lines few of which change between decisions."""
-    view = view_of(game.at(ply), seat)
+def _drawn(game: Game, last: str, seat: int | None, names: Sequence[str]) -> str:
+    """Returns the board, with the space of the last placement marked, and the players as a seat saw them.
+
+    Few lines of it change between decisions.
+    """
+    view = view_of(game, seat)
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, [last_space(game.history[:ply])], names=names)}\n{json.dumps(known, indent=0)}"
+    return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -92,7 +103,21 @@ def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
     return list(numbers), frames
 
 
-def _page(title: str, data: Json) -> str:
+def _changes(before: list[int], after: list[int]) -> list[list[int]]:
+    """Returns what makes the lines of one frame those of the next, the last first: place, number of lines to drop, new lines."""
+    found = SequenceMatcher(None, before, after).get_opcodes()
+    return [[at, end - at, *after[first:last]] for tag, at, end, first, last in reversed(found) if tag != "equal"]
+
+
+def _still(headline: str, board: str, turns: Sequence[int], log: Sequence[str]) -> str:
+    """Returns what the page shows without JavaScript."""
+    told = zip(turns, log, strict=False)  # the last turn is that of the end
+    lines = "\n".join(f"<li>{f'Turn {turn}' if turn else 'Setup'}: {escape(line)}</li>" for turn, line in told)
+    shown = f'<h1>{escape(headline)}</h1>\n<div class="field"><div id="board">{board}</div></div>\n<ul>{lines}</ul>'
+    return f'<noscript><main class="page">{shown}</main></noscript>'
+
+
+def _page(title: str, data: Json, still: str) -> str:
     script = _script()
     style = "\n".join([*((STATIC / name).read_text(encoding="utf-8") for name in STYLES), colours(_font())])
     sources = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'; font-src data:"
@@ -104,7 +129,7 @@ def _page(title: str, data: Json) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             f"<title>Euphoria: {escape(title)}</title>",
             f"<style>{style}</style>",
-            f"<body>\n<noscript>This page needs JavaScript.</noscript>\n{symbol_sprite()}",
+            f"<body>\n{symbol_sprite()}\n{still}",
             f'<script type="application/json" id="data">{_in_script(data)}</script>',
             f'<script type="module">{script}</script>\n</body>\n</html>\n',
         ]

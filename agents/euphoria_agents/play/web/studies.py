@@ -207,7 +207,7 @@ class StudyEndpoints:
             "result": outcome(game),
             "headline": view_of(game, None, study.names).headline,
             "mistake": THRESHOLD,
-            "judges": [*JUDGES, *set(self.agents.offered).difference(JUDGES)],
+            "judges": list(dict.fromkeys([*JUDGES, *self.agents.offered])),
         }
 
     def at(self, context: RequestContext) -> Json:
@@ -293,7 +293,8 @@ class StudyEndpoints:
 
     def _progress(self, key: tuple[str, str], first: int = 0) -> Json:
         found = self._analysis(key)
-        return {"running": self.jobs.running(key), "trouble": found.trouble, "entries": found.entries[first:]}
+        entries = found.entries
+        return {"running": self.jobs.running(key), "trouble": found.trouble, "done": len(entries), "entries": entries[first:]}
 
     async def _work(self, key: tuple[str, str], record: str, found: StudyAnalysis) -> bool:
         """Adds the missing entries, computed in a process; returns False if it pauses for other clients, True if it is done."""

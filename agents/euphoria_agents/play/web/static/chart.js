@@ -1,32 +1,47 @@
 // The chances to win over a game, the regret of each decision below them, and a slider through the decisions.
 
 import { svg, tag } from "./elements.js";
-import { seatMark, percent, punished } from "./judgement.js";
+import { punished, term } from "./judgement.js";
+import { percent } from "./opinions.js";
 
-const [LEFT, RIGHT, TOP, HIGH, LOW, AXIS] = [44, 14, 18, 96, 26, 22]; // margins, and the heights of the parts
+const [LEFT, TOP, HIGH, LOW, AXIS] = [48, 18, 100, 26, 22]; // margins, and the heights of the parts
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // turns between two labels of the axis
 const ROOM = 64; // pixels that a label of the axis needs
+const LINE = 16; // pixels between two labels of curves
+const LETTER = 7.5; // pixels of a letter of a label, about
+const NARROW = 500; // up to this width, labels of curves have no names
 
 // game: names, players, turns (of each decision and of the end), result; entries: of an analysis, [] for an axis
 // alone; eyes: the seat whose estimates are shown, null: those of the player to move; wrong: the mistakes; here: the
-// shown decision; seek(ply): goes to another.
-export function chart({ game, entries, eyes, wrong, here, width, seek }) {
+// shown decision; seek(ply): goes to another; chooser: what changes `eyes`.
+export function chart({ game, entries, eyes, wrong, here, width, seek, chooser = null }) {
   const total = game.players.length;
   const bare = !entries.length;
   const [bottom, height] = bare ? [TOP, TOP + AXIS] : [TOP + HIGH + LOW, TOP + HIGH + LOW + AXIS];
-  const x = (ply) => LEFT + ((width - LEFT - RIGHT) * ply) / Math.max(1, total);
-  const y = (chance) => TOP + HIGH * (1 - chance);
   const points = knownPoints(game, entries, eyes);
+  const names = width > NARROW ? game.names.map((name) => fitted(name)) : game.names.map(() => "");
+  const right = points.length ? 76 + LETTER * Math.max(...names.map((name) => name.length)) : 14;
+  const across = Math.max(1, width - LEFT - right);
+  const x = (ply) => LEFT + (across * ply) / Math.max(1, total);
+  const y = (chance) => TOP + HIGH * (1 - chance);
   const cursor = (name) => svg("line", { class: name, x1: x(here), x2: x(here), y1: TOP - 4, y2: bottom });
   const pointer = cursor("pointer");
+  const labels = svg("g", {});
   const readout = tag.p({ class: "readout", "aria-live": "off" });
-  const tell = (ply) => readout.replaceChildren(...legend(game, points, entries, eyes, ply));
+  const tell = (ply) => {
+    readout.textContent = told(game, entries, ply);
+    labels.replaceChildren(...endLabels(points, names, ply, x, y));
+  };
   const drawn = svg(
     "svg",
     { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
-    ...turnAxis(game, x, width, bottom, bare),
-    ...(bare ? [] : [...chanceAxis(y, width), ...curves(game, points, eyes, x, y), ...regrets(entries, x, bottom)]),
+    ...turnAxis(game, x, x(total), bottom, bare),
+    ...(bare
+      ? []
+      : [...chanceAxis(y, x(points.at(-1)?.ply ?? total), game.names.length), ...curves(game, points, x, y)]),
+    ...regrets(entries, x, bottom),
     ...wrong.map((one) => mistakeMark(x(one.ply), one, punished(entries, game.turns, one))),
+    labels,
     pointer,
     cursor("cursor"),
   );
@@ -37,9 +52,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   };
   const under = ({ clientX }) => {
     const box = drawn.getBoundingClientRect();
-    const ply = Math.round(
-      (((clientX - box.left) / box.width) * width - LEFT) / ((width - LEFT - RIGHT) / Math.max(1, total)),
-    );
+    const ply = Math.round(((((clientX - box.left) / box.width) * width - LEFT) / across) * total);
     return Math.max(0, Math.min(total, ply));
   };
   const slider = tag.div(
@@ -60,8 +73,12 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
     drawn,
   );
   tell(here);
-  return [readout, slider];
+  const seen = chooser ?? (eyes === null ? null : tag.span({ class: "label" }, `seen by ${game.names[eyes]}`));
+  const title = bare ? [tag.h2("The course of the game")] : [tag.h2(term("chances", "Chances to win")), seen];
+  return [tag.div({ class: "line" }, title, readout), slider];
 }
+
+const fitted = (name) => (name.length > 12 ? `${name.slice(0, 11)}…` : name);
 
 // The chances at each decision for which they are known, as one seat saw them, and at the end.
 function knownPoints(game, entries, eyes) {
@@ -73,14 +90,14 @@ function knownPoints(game, entries, eyes) {
   return points;
 }
 
-function turnAxis(game, x, width, y, bare) {
+function turnAxis(game, x, right, y, bare) {
   const first = new Map(); // turn -> its first decision
   for (const [ply, turn] of game.turns.entries()) if (!first.has(turn)) first.set(turn, ply);
   const most = game.turns.at(-1);
-  const step = STEPS.find((one) => (most / one) * ROOM <= width - LEFT - RIGHT) ?? STEPS.at(-1);
+  const step = STEPS.find((one) => (most / one) * ROOM <= right - LEFT) ?? STEPS.at(-1);
   const ticks = [...first].filter(([turn]) => turn && turn % step === 0);
   return [
-    svg("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y, y2: y }),
+    svg("line", { class: "axis", x1: LEFT, x2: right, y1: y, y2: y }),
     ...ticks.flatMap(([turn, ply]) => [
       svg("line", { class: "grid", x1: x(ply), x2: x(ply), y1: bare ? y - 6 : TOP, y2: y + 4 }),
       svg("text", { x: x(ply), y: y + 17, "text-anchor": "middle" }, `${turn}`),
@@ -89,39 +106,45 @@ function turnAxis(game, x, width, y, bare) {
   ];
 }
 
-function chanceAxis(y, width) {
-  return [0, 0.25, 0.5, 0.75, 1].flatMap((chance) => [
-    svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(chance), y2: y(chance) }),
-    svg("text", { x: LEFT - 6, y: y(chance) + 4, "text-anchor": "end" }, percent(chance)),
-  ]);
+// The axis in percent, and the line of equal chances.
+function chanceAxis(y, right, players) {
+  const line = (chance, kind) => svg("line", { class: kind, x1: LEFT, x2: right, y1: y(chance), y2: y(chance) });
+  const label = (chance) => svg("text", { x: LEFT - 6, y: y(chance) + 4, "text-anchor": "end" }, percent(chance));
+  return [
+    ...[0, 0.5, 1].flatMap((chance) => [line(chance, "grid"), label(chance)]),
+    line(1 / players, "equal"),
+    svg("text", { class: "equal-label", x: right - 4, y: y(1 / players) - 4, "text-anchor": "end" }, "equal chances"),
+  ];
 }
 
 const at = (x, y) => `${x.toFixed(1)},${y.toFixed(1)}`;
 
-// The chances that one seat saw add up: they are areas upon each other, this seat's at the bottom. Others are lines.
-function curves(game, points, eyes, x, y) {
-  const seats = game.names.map((_, k) => k);
-  if (eyes === null || game.names.length === 2) {
-    return seats.map((k) =>
-      svg("polyline", {
-        class: `chance seat${k}`,
-        points: points.map((one) => at(x(one.ply), y(one.values[k]))).join(" "),
-      }),
-    );
-  }
-  const below = points.map(() => 0);
-  return [eyes, ...seats.filter((k) => k !== eyes)].map((k) => {
-    const floor = points.map((one, i) => at(x(one.ply), y(below[i])));
-    for (const [i, one] of points.entries()) below[i] += one.values[k];
-    const ceiling = points.map((one, i) => at(x(one.ply), y(Math.min(1, below[i]))));
-    return svg("polygon", {
-      class: `share seat${k}${k === eyes ? " own" : ""}`,
-      points: [...floor, ...ceiling.reverse()].join(" "),
-    });
+const curves = (game, points, x, y) =>
+  game.names.map((_, k) =>
+    svg("polyline", {
+      class: `chance seat${k}`,
+      points: points.map((one) => at(x(one.ply), y(one.values[k]))).join(" "),
+    }),
+  );
+
+// At the ends of the curves the players and their chances at a decision, in the order of the curves, none upon another.
+function endLabels(points, names, ply, x, y) {
+  const shown = points.findLast((point) => point.ply <= ply) ?? points[0];
+  if (!shown) return [];
+  const { ply: last, values } = points.at(-1);
+  const order = names.map((_, k) => k).sort((a, b) => values[b] - values[a]);
+  let least = 0;
+  return order.flatMap((k, i) => {
+    const top = Math.min(Math.max(y(values[k]), least), y(0) - LINE * (order.length - 1 - i));
+    least = top + LINE;
+    const text = (dx, words) => svg("text", { class: "end", x: x(last) + dx, y: top + 4 }, words);
+    const badge = svg("use", { href: `#badge-${k}`, x: x(last) + 6, y: top - 8, width: 16, height: 16 });
+    return [badge, text(26, percent(shown.values[k])), text(72, names[k])];
   });
 }
 
 function regrets(entries, x, bottom) {
+  if (!entries.some((one) => one.regret > 0)) return [];
   const most = Math.max(0.1, ...entries.map((one) => one.regret ?? 0));
   const high = (one) => Math.max(1, ((LOW - 8) * one.regret) / most);
   return [
@@ -148,21 +171,13 @@ function mistakeMark(x, one, full) {
     d: `M${x - 6},2 h12 l-6,11 z`,
     "data-ply": one.ply,
   });
-  made.append(svg("title", {}, `a mistake, ${percent(one.regret, 1)}${full ? ", punished" : ""}`));
+  made.append(svg("title", {}, `a mistake, ${percent(one.cost, 1)}${full ? ", punished" : ""}`));
   return made;
 }
 
-// The turn, who decides, and everybody's chances: the legend of the curves.
-function legend(game, points, entries, eyes, ply) {
-  const one = points.findLast((point) => point.ply <= ply) ?? points[0];
-  const regret = entries[ply]?.regret;
-  const who = ply < game.players.length ? game.names[game.players[ply]] : "the end";
-  return [
-    tag.span({ class: "when" }, `Turn ${game.turns[ply]}`, tag.span({ class: "label" }, ` decision ${ply}, ${who}`)),
-    ...game.names.map((name, k) =>
-      tag.span({ class: "one" }, seatMark(k), `${name} `, one && tag.b(percent(one.values[k]))),
-    ),
-    regret > 0.001 ? tag.span({ class: "label" }, `regret ${percent(regret, 1)}`) : "",
-    one && eyes !== null && game.names.length > 2 ? tag.span({ class: "label" }, `seen by ${game.names[eyes]}`) : "",
-  ];
+// The turn and the decision, who decides, and the regret.
+function told(game, entries, ply) {
+  const who = ply < game.players.length ? `${game.names[game.players[ply]]} decides` : "the end";
+  const { regret } = entries[ply] ?? {};
+  return `Turn ${game.turns[ply]} · decision ${ply} · ${who}${regret > 0.001 ? ` · regret ${percent(regret, 1)}` : ""}`;
 }

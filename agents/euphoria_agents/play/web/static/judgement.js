@@ -1,8 +1,8 @@
 // The results of an analysis, for the study and the exported page: best moves, mistakes, luck, results and grades.
 
 import { plural, scrollable, svg, tag } from "./elements.js";
+import { best, percent } from "./opinions.js";
 
-export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
 export const signed = (x) =>
   x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
 export const shortened = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
@@ -26,8 +26,9 @@ const TERMS = {
     "cards, and not those of the others. The chances also change when somebody else looks at the board, so a " +
     "falling curve need not mean a mistake.",
   regret:
-    "The value of the best move less that of the move played, both judged by the same search. Two " +
-    "searches prefer the same move in 98 of 100 decisions. A mistake is a regret above the threshold.",
+    "The value of the best move less that of the move played, both judged by the same search. Two searches prefer " +
+    "the same move in 98 of 100 decisions. A mistake is a turn whose regrets add up to more than the threshold; the " +
+    "decision with the largest one stands for it.",
   punished:
     "A filled mark: by the player's next turn, their chance had fallen by at least the cost of the mistake. " +
     "A hollow mark: it went well all the same.",
@@ -45,7 +46,9 @@ const TERMS = {
   visits:
     "How often the search followed this move. It follows the move that it thinks best most often, and would play it.",
   idea: "The network's choice at first sight, before any search.",
-  win: "The chance to win of the player who decides, after this move.",
+  win:
+    "The chance to win of the player who decides, after this move. About equal: worse than the best move by at most two " +
+    "standard errors, each of 6 % divided by the root of the visits. Faded: fewer than 8 visits, so it says little.",
 };
 
 // A term with an explanation, which a click shows in a popover.
@@ -59,28 +62,36 @@ export function addTerms() {
   );
 }
 
-// Sorts moves, each [action, prior, visits, value]: the most visited first or, without visits, the highest value.
-export function ordered(moves) {
-  const worth = ([, prior, visits, value]) =>
-    visits == null ? [value ?? 0, prior ?? 0, 0] : [visits, prior ?? 0, value ?? 0];
-  return [...moves].sort((a, b) => compare(worth(b), worth(a)));
+// The turns whose regrets add up to more than a threshold: for each the decision with the largest one, with the cost of
+// the turn and the chances before it, unless playouts leave that uncertain. The decisions of a turn are those of one
+// player that follow each other.
+export function mistakes(entries, threshold, seat = null) {
+  const turns = [];
+  for (const one of entries) {
+    const last = turns.at(-1)?.at(-1);
+    if (last?.player === one.player && last.ply === one.ply - 1) turns.at(-1).push(one);
+    else turns.push([one]);
+  }
+  return turns
+    .map((turn) => ({
+      ...turn.reduce((worst, one) => (one.regret > (worst.regret ?? 0) ? one : worst)),
+      cost: sum(turn.map((one) => one.regret ?? 0)),
+      before: turn[0].values,
+    }))
+    .filter(({ cost, player }) => cost > threshold && (seat === null || player === seat))
+    .filter(({ playouts }) => playouts?.certain !== false);
 }
 
-export const best = (moves) => ordered(moves)[0];
-
-const compare = (a, b) => a.map((x, k) => x - b[k]).find((x) => x) ?? 0;
-
-export const mistakes = (entries, threshold, seat = null) =>
-  entries.filter(
-    (one) => one.regret > threshold && one.playouts?.certain !== false && (seat === null || one.player === seat),
-  );
+// Whether the agent gives moves chances to win; without them nothing has a regret.
+export const pricesMoves = (entries) => entries.some((one) => one.regret !== null);
+export const mistakesTitle = (entries, wrong) => (pricesMoves(entries) ? `Mistakes (${wrong.length})` : "Mistakes");
 
 // Whether a mistake was punished: by the player's next turn their chance had fallen by at least its cost.
 export function punished(entries, turns, one) {
   const next = entries.find(
     (other) => other.ply > one.ply && other.player === one.player && turns[other.ply] > turns[one.ply],
   );
-  return next?.values != null && one.values != null && one.values[one.player] - next.values[one.player] >= one.regret;
+  return next?.values != null && one.before != null && one.before[one.player] - next.values[one.player] >= one.cost;
 }
 
 const mean = (all) => (all.length ? sum(all) / all.length : null);
@@ -105,7 +116,7 @@ function summary(entries, seats, threshold, result, decisions) {
       decisions: own.length,
       error,
       grade: grade(error),
-      mistakes: mistakes(own, threshold).length,
+      mistakes: mistakes(entries, threshold, seat).length,
       luck,
       causes,
       result: result?.[seat] ?? null,
@@ -130,7 +141,8 @@ export const outcomes = (chance, names) =>
 // A small square in the colour of a seat, which screen readers skip.
 export const seatMark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
 
-export function mistakeList(wrong, { turns, names, better, entries, here, seek }) {
+export function mistakeList(wrong, { turns, names, better, entries, here, seek, judge = "The agent" }) {
+  if (!pricesMoves(entries)) return tag.p({ class: "label" }, `${judge} does not search, so it cannot price mistakes.`);
   if (!wrong.length) return tag.p({ class: "label" }, "No mistake is above the threshold.");
   return tag.ol(
     { class: "plies" },
@@ -158,33 +170,36 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek }
             one.playouts && tag.span({ class: "sign" }, "certain"),
             tag.span({ class: "better" }, `better ${shortened(instead)}`),
           ),
-          tag.b({ class: "cost-of" }, `−${percent(one.regret, 1)}`),
+          tag.b({ class: "cost-of" }, `−${percent(one.cost, 1)}`),
         ),
       );
     }),
   );
 }
 
+const lists = new WeakMap(); // by log: its list of moves, which is kept since it may be long, and the mistakes in it
+
 // All decisions by turn, each with its line of the log.
-export function moveList({ players, turns, log, here, seek }, wrong = []) {
+export function moveList(game, wrong = []) {
+  const key = wrong.map((one) => one.ply).join();
+  if (lists.get(game.log)?.key !== key) lists.set(game.log, { key, turns: moveTurns(game, wrong) });
+  const { turns } = lists.get(game.log);
+  for (const turn of turns) {
+    turn.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    turn.querySelector(`#ply-${game.here}`)?.setAttribute("aria-current", "true");
+  }
+  return turns;
+}
+
+function moveTurns({ players, turns, log, seek }, wrong) {
   const bad = new Set(wrong.map((one) => one.ply));
   const found = [];
   log.forEach((line, ply) => {
     if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
-    found.at(-1)[1].push(
-      tag.li(
-        tag.button(
-          {
-            type: "button",
-            id: `ply-${ply}`,
-            "aria-current": ply === here ? "true" : null,
-            onclick: () => seek(ply),
-          },
-          seatMark(players[ply]),
-          tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
-        ),
-      ),
-    );
+    const sign = bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" });
+    const button = { type: "button", id: `ply-${ply}`, onclick: () => seek(ply) };
+    const told = tag.button(button, seatMark(players[ply]), tag.span({ class: "what" }, sign, line));
+    found.at(-1)[1].push(tag.li(told));
   });
   return found.map(([turn, lines]) =>
     tag.section(
@@ -262,12 +277,15 @@ export function results(entries, { names, players, result }, threshold) {
   return [summaryTable(found, names), luckTable(found, names)];
 }
 
-// A line with the regret of a decision and what playouts found; `more` is added to it.
-export function verdict(entry, threshold, more = null) {
-  const wrong = mistakes([entry], threshold).length > 0;
-  const said = ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`;
+// A line with the regret of a decision and what playouts found; `wrong`: the mistakes; `more` is added to it.
+export function verdict(entry, wrong, more = null) {
+  if (entry.regret === null && !more) return null;
+  const mistake = wrong.find((one) => one.ply === entry.ply);
+  const turn =
+    mistake?.cost > mistake?.regret + 0.0005 ? `, with the rest of the turn ${percent(mistake.cost, 1)}` : "";
+  const said = ` ${percent(entry.regret, 1)}${turn}${mistake ? ", a mistake" : ""}`;
   const found = entry.playouts && [" · ", term("playouts", "playouts"), ": ", certainty(entry.playouts)];
-  return tag.p({ class: wrong ? "bad" : "label" }, term("regret", "regret"), said, found, more);
+  return tag.p({ class: mistake ? "bad" : "label" }, term("regret", "regret"), said, found, more);
 }
 
 function certainty({ pairs, difference, margin, certainty, certain }) {

@@ -1,6 +1,7 @@
 // The legal moves of a decision, in rows with symbols; popovers and dialogs.
 
 import { hidden, icon, tag } from "./elements.js";
+import * as opinions from "./opinions.js";
 import { worker } from "./seats.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
@@ -43,20 +44,16 @@ function moveTitle(facts, view, move) {
   return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
 }
 
-// The figure of a hint for a move: the chance to win, or else the probability that the adviser chooses it.
+// The figure of a hint for a move, in one unit for all moves, and how the move compares with the best one.
 function hintLabel(hints, move) {
-  const thought = hints?.moves.find((one) => one.action === move.action);
-  if (!thought) return null;
-  const [share, words] =
-    thought.value != null ? [thought.value, "chance to win"] : [thought.prior, "the adviser's choice"];
-  if (share == null) return null;
-  const best = hints.best === move.action;
-  return tag.span(
-    { class: `hint${best ? " best" : ""}`, title: words },
-    `${Math.round(100 * share)} %`,
-    hidden(` ${words}`),
-    best && " best",
-  );
+  const rows = opinions.asRows(hints?.moves ?? []);
+  const one = rows.find(([action]) => action === move.action);
+  if (!one) return null;
+  const [shown, unit] = opinions.figure(one, rows);
+  const words = opinions.hardlyTried(one) ? `${unit}, from few tries` : unit;
+  const told = opinions.standing(one, opinions.best(rows));
+  const kind = told === "best" ? "best" : opinions.hardlyTried(one) ? "few" : "";
+  return tag.span({ class: `hint ${kind}`, title: words }, shown, hidden(` ${words}`), told && ` ${told}`);
 }
 
 // The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one.

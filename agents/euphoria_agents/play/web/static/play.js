@@ -24,6 +24,7 @@ import { legend } from "./legend.js";
 import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import { showPopover, confirmDialog, faceOf, waysAreListed, moveRows, withSymbols, wayList } from "./moves.js";
+import { asRows, best } from "./opinions.js";
 import { playerCell, playerDetails, ranking, ownTray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
@@ -647,14 +648,11 @@ const hint = () =>
     const version = state.version;
     const found = await post(`${api}/hint`, { seat, version, ...(coached && { spec: facts.agents[0] }) }); // which is quick
     if (state.version !== version) return;
-    found.best = best(found).action;
+    found.best = best(asRows(found.moves))[0];
     hints = found;
     showChoice();
     if (!coached) at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
   });
-
-const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
-const best = ({ moves }) => moves.reduce((most, one) => (worth(one) > worth(most) ? one : most));
 
 const handOverSeat = () =>
   once("leave", async () => {

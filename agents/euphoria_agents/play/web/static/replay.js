@@ -8,13 +8,14 @@ import {
   seatMark,
   mistakeList,
   mistakes,
+  mistakesTitle,
   moveList,
   results,
   showMarks,
   verdict,
 } from "./judgement.js";
 import { chart } from "./chart.js";
-import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
+import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 import { playerCell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -23,15 +24,23 @@ const total = data.players.length;
 const wrong = mistakes(data.entries, data.mistake);
 const TABS = {
   all: "Moves",
-  ...(data.entries.length ? { wrong: `Mistakes (${wrong.length})`, result: "Result" } : {}),
+  ...(data.entries.length ? { wrong: mistakesTitle(data.entries, wrong), result: "Result" } : {}),
 };
 let here = Math.max(0, Math.min(total, plyOfAddress()));
 const cells = data.names.map((_, k) => playerCell(data.facts, k));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
+// The lines of the drawing at each decision, as numbers of `pieces`; each is the one before with its changes.
+const frames = [];
+for (const changes of data.changes) {
+  const lines = [...(frames.at(-1) ?? [])];
+  for (const [place, dropped, ...added] of changes) lines.splice(place, dropped, ...added);
+  frames.push(lines);
+}
+
 // The drawing at a decision, and the players as the viewer knows them.
 function frame(ply) {
-  const lines = data.frames[ply].map((line) => data.pieces[line]);
+  const lines = frames[ply].map((line) => data.pieces[line]);
   const end = lines.indexOf("</svg>") + 1;
   return [lines.slice(0, end).join("\n"), JSON.parse(lines.slice(end).join(""))];
 }
@@ -42,11 +51,18 @@ function drawBoard(moving) {
   drawView(board, cells, data.facts, { view, drawing, who, moving });
 }
 
-function go(ply) {
+function step(ply) {
   const before = here;
   here = Math.max(0, Math.min(total, ply));
   history.replaceState(null, "", `#${here}`);
   draw(Math.abs(here - before) === 1);
+}
+
+const playback = new Playback({ here: () => here, total, step, draw: () => draw() });
+
+function go(ply) {
+  playback.stop();
+  step(ply);
 }
 
 function steering() {
@@ -54,26 +70,27 @@ function steering() {
   const next = data.turns.findIndex((one) => one > turn);
   const to = stepTo(here, go);
   return [
+    playback.controls(),
     stepButtons(here, total, go),
     to("turn", "Next turn", null, next < 0 ? total : next),
     data.entries.length > 0 &&
-      to("mistake", "Next mistake", null, wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
+      to("mistake", "Mistake →", "next mistake", wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
   ];
 }
 
 function decisionPanel() {
   const who =
     here < total
-      ? [seatMark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
+      ? [seatMark(data.players[here]), ` ${data.names[data.players[here]]} decides`]
       : [data.result ? "The end" : "The record ends here"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
   return [
     tag.h2({ id: "question" }, who),
-    here > 0 && tag.p({ class: "label" }, "Before: ", data.log[here - 1]),
-    here < total && tag.p("Now: ", data.log[here]),
-    entry && verdict(entry, data.mistake),
-    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, shortened(better))),
+    here > 0 && tag.p({ class: "label" }, `Before: ${data.log[here - 1]}`),
+    here < total && tag.p(`Now: ${data.log[here]}`),
+    entry && verdict(entry, wrong),
+    better && played !== better && tag.p({ class: "better" }, `Better: ${shortened(better)}`),
   ];
 }
 
@@ -102,7 +119,7 @@ function draw(moving = false) {
     tabList("lists", Object.entries(TABS), tab, () => "shown-tab", turn),
   );
   fill("shown-tab", shownTab());
-  document.querySelector("#shown-tab [aria-current]")?.scrollIntoView({ block: "nearest" });
+  showMarked(document.getElementById("shown-tab"));
 }
 
 const viewerText =
@@ -144,5 +161,6 @@ const board = new Board(document.getElementById("board"), {
   decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()),
 });
 addTerms();
-listen({ here: () => here, go, draw });
+listen({ here: () => here, go, draw, play: () => playback.toggle() });
 draw();
+if (here === 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches) playback.toggle();

@@ -22,14 +22,16 @@ import {
 } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, remember } from "./library.js";
+import * as opinions from "./opinions.js";
 import { playerCell, drawView } from "./seats.js";
-import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
+import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 
-const { seatMark, percent, showMarks, signed, term } = judgement;
+const { seatMark, showMarks, signed, term } = judgement;
+const { percent } = opinions;
 const study = location.pathname.split("/")[2];
 const api = `/api/studies/${study}`;
 const at = (id) => document.getElementById(id);
-const ENOUGH = 8; // visits that make the value of a move reliable
+const RETRY = 2000; // milliseconds until a request is sent again if the server cannot be reached
 const TABS = { wrong: "Mistakes", all: "Moves", result: "Result" };
 let facts = null;
 let cells = []; // of the players, in a row
@@ -44,6 +46,8 @@ let guess = null; // the move that the user guessed
 let lesson = null; // seat, its mistakes (plies), how many are done, and those found (right)
 let tab = "wrong";
 let chartSeat = null; // the seat whose estimates the chart shows; null: those of the player to move
+let waiting = false; // whether the server cannot be reached
+let playback = null;
 let checking = null; // the entry whose playouts are under way, and what stops them
 const analyses = {}; // by agent: entries, better, running, trouble
 const singleOpinions = {}; // by agent and decision: opinions of one decision
@@ -51,22 +55,51 @@ const singleOpinions = {}; // by agent and decision: opinions of one decision
 const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
 const analysis = (spec = judge) => analyses[spec] ?? NOTHING;
 const total = () => game.lines.length;
+const isWhole = () => analysis().entries.length === total();
 
 // An agent's opinion of the moves here: [action, prior, visits, value].
 function thoughts() {
-  const alone = singleOpinions[`${judge} ${here.ply}`]?.moves ?? [];
-  return analysis().entries[here.ply]?.moves ?? alone.map((one) => [one.action, one.prior, one.visits, one.value]);
+  return analysis().entries[here.ply]?.moves ?? opinions.asRows(singleOpinions[`${judge} ${here.ply}`]?.moves ?? []);
 }
 
 const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
 const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seatSeen());
+
+// The words for an agent that judges; its spec is the title.
+function judgeName(spec) {
+  const searches = Number(/^mcts:(\d+):ppo$/.exec(spec)?.[1]);
+  if (!searches) return facts.agent_words[spec] ?? spec;
+  return `${searches < 1000 ? "very hard" : "hardest"} (searches ${searches})`;
+}
+
+// Sends a request until the server can be reached, or until nobody wants its answer any more.
+async function patiently(request, wanted) {
+  for (;;) {
+    try {
+      const found = await request();
+      if (waiting) showMessage("");
+      waiting = false;
+      return found;
+    } catch (error) {
+      if (error.status !== 0 || !wanted()) throw error;
+      waiting = true;
+      showError(error);
+      await new Promise((resolve) => setTimeout(resolve, RETRY));
+    }
+  }
+}
+
 const playedIsShown = () => here.played !== null && (!guessing || guess !== null);
 
 async function showDecision(ply) {
   const next = Math.max(0, Math.min(total(), ply));
   wantedPly = next;
   const seat = as === "mover" ? (game.players[next] ?? "all") : as;
-  const now = await get(`${api}/at/${next}${seat === "all" ? "" : `?seat=${seat}`}`);
+  const there = `${api}/at/${next}${seat === "all" ? "" : `?seat=${seat}`}`;
+  const now = await patiently(
+    () => get(there),
+    () => next === wantedPly,
+  );
   if (next !== wantedPly) return; // another decision has been requested meanwhile
   const moving = here !== null && Math.abs(next - here.ply) === 1;
   [here, guess] = [now, null];
@@ -74,7 +107,12 @@ async function showDecision(ply) {
   draw(moving);
 }
 
-const go = (ply) => showDecision(ply).catch(showError);
+const step = (ply) => showDecision(ply).catch(showError);
+
+function go(ply) {
+  playback.stop();
+  step(ply);
+}
 
 function draw(moving) {
   render(at("links"), links());
@@ -91,6 +129,7 @@ function drawThoughts(moving = false) {
   render(at("moves"), blind ? question() : decision());
   render(at("report"), lesson || blind ? null : report());
   at("report").hidden = Boolean(lesson || blind);
+  showMarked(at("shown-tab"));
   drawBoard(moving);
 }
 
@@ -105,7 +144,17 @@ function course() {
     here: here.ply,
     width,
     seek: lesson ? () => {} : go,
+    chooser: chartChooser(),
   });
+}
+
+function chartChooser() {
+  const seats = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
+  const choose = (value) => {
+    chartSeat = value === "" ? null : Number(value);
+    drawThoughts();
+  };
+  return tag.label({ class: "label" }, "seen by ", select("eyes", "chances seen by", seats, chartSeat, choose));
 }
 
 // Draws the board; `moving`: and animates the changes.
@@ -116,37 +165,29 @@ function drawBoard(moving = false) {
 
 function steering() {
   const wrong = mistakes().map((one) => one.ply);
+  const learns = judgement.mistakes(analysis().entries, game.mistake).length > 0;
   const to = stepTo(here.ply, go);
   const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
-  const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
   return [
-    row(stepButtons(here.ply, total(), go)),
+    row(!guessing && playback.controls(), stepButtons(here.ply, total(), go)),
     row(
       to(
         "mistake-before",
-        "Mistake before",
-        null,
+        "← Mistake",
+        "mistake before",
         wrong.findLast((ply) => ply < here.ply),
       ),
-      to("mistake", "Next mistake", null, wrong.find((ply) => ply > here.ply) ?? wrong[0]),
+      to("mistake", "Mistake →", "next mistake", wrong.find((ply) => ply > here.ply) ?? wrong[0]),
     ),
     button("learn", "Learn from my mistakes", () => at("lesson-dialog").showModal(), {
-      kind: "main",
-      off: !analysis().entries.length,
+      kind: learns && isWhole() ? "main" : "",
+      off: !learns,
     }),
     tag.label(
       "board seen by ",
       select("as", "board seen by", seen, as, (value) => {
         as = value;
         go(here.ply);
-      }),
-    ),
-    tag.label(
-      term("chances", "chances"),
-      " seen by ",
-      select("eyes", "chances seen by", curves, chartSeat === null ? "" : String(chartSeat), (value) => {
-        chartSeat = value === "" ? null : Number(value);
-        drawThoughts();
       }),
     ),
     tag.label(
@@ -157,6 +198,7 @@ function steering() {
         checked: guessing,
         onchange: (event) => {
           [guessing, guess] = [event.target.checked, null];
+          playback.stop();
           drawThoughts();
         },
       }),
@@ -170,11 +212,11 @@ function links() {
   return [
     !here.over &&
       tag.a({ id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
-    button("position", "Position", () => savePosition().catch(showError)),
-    button("save", "Record", () => download("game.record", game.record)),
+    button("position", "Save position", () => savePosition().catch(showError)),
+    button("save", "Save record", () => download("game.record", game.record)),
     tag.a(
-      { id: "page", class: "button", href: page, download: "game.html", title: "one page that opens anywhere" },
-      "Page",
+      { id: "page", class: "button", href: page, download: "game.html", title: "a page that opens in any browser" },
+      "Save as one file",
     ),
     game.host && button("delete", "Delete", () => at("delete-dialog").showModal()),
   ];
@@ -198,72 +240,87 @@ function question() {
 
 function guessMove(action) {
   guess = action;
-  if (lesson && cost(action) <= game.mistake / 2) lesson.right.add(here.ply);
+  if (lesson && isGood(action)) lesson.right.add(here.ply);
   drawThoughts();
 }
 
 // The value of the best move less that of a move; null if unknown.
 function cost(action) {
-  const top = judgement.best(thoughts());
+  const top = opinions.best(thoughts());
   const one = thoughts().find(([other]) => other === action);
   if (!one || top[0] === action) return one ? 0 : null;
-  const known = one[3] != null && top[3] != null && (one[2] == null || one[2] >= ENOUGH);
-  return known ? Math.max(0, top[3] - one[3]) : null;
+  return one[3] == null || top[3] == null || opinions.hardlyTried(one) ? null : Math.max(0, top[3] - one[3]);
 }
+
+function standing(action) {
+  const one = thoughts().find(([other]) => other === action);
+  return one ? opinions.standing(one, opinions.best(thoughts())) : "";
+}
+
+const meter = (visits, most) => {
+  const label = plural(visits, "visit");
+  return tag.meter({ min: 0, max: most, value: visits, title: label, "aria-label": label });
+};
+
+// The columns of the opinions: term, head, place of the figure in a thought, and its cell; `most`: the most visits.
+const COLUMNS = [
+  ["idea", "first idea", 1, ([, prior]) => percent(prior)],
+  ["visits", "visits", 2, ([, , visits], most) => meter(visits, most)],
+  ["win", "to win", 3, ([, , , value]) => percent(value, 1)],
+];
 
 function decision() {
   if (here.over) return [tag.h2({ id: "question" }, "The game has ended."), ending()];
-  const opinions = judgement.ordered(thoughts());
-  const rank = new Map(opinions.map(([action], k) => [action, k]));
+  const thought = opinions.ordered(thoughts());
+  const rank = new Map(thought.map(([action], k) => [action, k]));
   const order = [...here.moves].sort((a, b) => (rank.get(a.action) ?? 999) - (rank.get(b.action) ?? 999));
-  const most = Math.max(1, ...opinions.map(([, , visits]) => visits ?? 0));
-  const share = (visits) =>
-    tag.meter({
-      min: 0,
-      max: most,
-      value: visits,
-      title: plural(visits, "visit"),
-      "aria-label": plural(visits, "visit"),
-    });
-  const cells = ([, prior, visits, value] = []) => [
-    tag.td({ class: "number" }, percent(prior)),
-    tag.td(visits == null ? "–" : share(visits)),
-    tag.td({ class: "number" }, percent(value, 1)),
-  ];
+  const most = Math.max(1, ...thought.map(([, , visits]) => visits ?? 0));
+  const few = new Set(thought.filter(opinions.hardlyTried).map(([action]) => action));
+  const columns = COLUMNS.filter(([, , place]) => thought.some((one) => one[place] != null));
+  const cell = (one, [, , place, shown]) => tag.td({ class: "number" }, one?.[place] == null ? "–" : shown(one, most));
   const line = (move) => {
+    const told = standing(move.action);
     const signs = [
-      rank.get(move.action) === 0 && tag.span({ class: "sign best" }, "best"),
+      told && tag.span({ class: `sign ${told.replace(" ", "-")}` }, told),
       move.action === here.played && tag.span({ class: "sign played" }, "played"),
       move.action === guess && tag.span({ class: "sign" }, "yours"),
     ];
-    const opinion = opinions.find(([action]) => action === move.action);
-    return tag.tr(tag.th({ scope: "row" }, move.text, signs), opinions.length > 0 && cells(opinion));
+    const cells = columns.map((column) => cell(thought[rank.get(move.action)], column));
+    return tag.tr({ class: few.has(move.action) ? "few" : null }, tag.th({ scope: "row" }, move.text, signs), cells);
   };
-  const heads = opinions.length ? [term("idea", "first idea"), term("visits", "visits"), term("win", "to win")] : [];
-  const head = tag.tr(["Move", ...heads].map((one) => tag.th({ scope: "col" }, one)));
+  const heads = columns.map(([key, name]) => tag.th({ scope: "col", class: "number" }, term(key, name)));
+  const head = tag.tr(tag.th({ scope: "col" }, "Move"), heads);
   return [
     decisionTitle(),
     answer(),
     verdict(),
     playouts(),
     scrollable("moves", tag.table(tag.thead(head), tag.tbody(order.map(line)))),
-    !opinions.length && row(button(`ask-${judge}`, `Ask ${judge} about this decision`, () => askAgent(judge))),
+    few.size > 0 && tag.p({ class: "label" }, "Faded: fewer than 8 tries, so the figure says little."),
+    !thought.length &&
+      row(button(`ask-${judge}`, `Ask about this decision: ${judgeName(judge)}`, () => askAgent(judge))),
   ];
+}
+
+// Whether a guess is right: it is about equal to the best move, or costs little.
+function isGood(action) {
+  const lost = cost(action);
+  return lost !== null && (lost <= game.mistake / 2 || standing(action) === "about equal");
 }
 
 // The answer to a guess.
 function answer() {
   if (guess === null) return null;
   const lost = cost(guess);
-  const right = lost !== null && lost <= game.mistake / 2;
+  const right = isGood(guess);
   const says =
     lost === 0
       ? "Yes, that is the best move."
       : lost === null
-        ? "The search hardly looked at that."
-        : right
-          ? `Good: it costs ${percent(lost, 1)}.`
-          : `That costs ${percent(lost, 1)}.`;
+        ? "The search hardly tried that."
+        : standing(guess) === "about equal"
+          ? "That is about as good as the best move."
+          : `${right ? "Good: it" : "That"} costs ${percent(lost, 1)}.`;
   const again = () => {
     guess = null;
     drawThoughts();
@@ -282,7 +339,7 @@ function verdict() {
     entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${game.names[k]} ${signed(x)}`]);
   return judgement.verdict(
     entry,
-    game.mistake,
+    judgement.mistakes(analysis().entries, game.mistake),
     changes && [" · ", term("luck", "luck"), ` (${judgement.outcomes(entry.chance, game.names)})`, changes],
   );
 }
@@ -290,7 +347,7 @@ function verdict() {
 // The button that checks a mistake by playouts, or stops that; one mistake at a time.
 function playouts() {
   const entry = analysis().entries[here.ply];
-  if (!(entry?.regret > game.mistake) || entry.playouts) return null;
+  if (!entry || entry.playouts || !mistakes().some(({ ply }) => ply === entry.ply)) return null;
   if (checking?.entry !== entry)
     return row(button("check", "Check by playouts", checkEntry, { off: checking !== null }));
   return row(
@@ -306,7 +363,8 @@ async function checkEntry() {
   showMessage("");
   drawThoughts();
   try {
-    entry.playouts = await call("POST", `${api}/at/${entry.ply}/playouts`, { spec: judge }, stop.signal);
+    const request = () => call("POST", `${api}/at/${entry.ply}/playouts`, { spec: judge }, stop.signal);
+    entry.playouts = await patiently(request, () => !stop.signal.aborted);
   } catch (error) {
     if (!stop.signal.aborted) showError(error);
   } finally {
@@ -323,7 +381,10 @@ async function askAgent(spec) {
   const { ply } = here;
   showMessage("");
   try {
-    singleOpinions[`${spec} ${ply}`] = await post(`${api}/at/${ply}`, { spec });
+    singleOpinions[`${spec} ${ply}`] = await patiently(
+      () => post(`${api}/at/${ply}`, { spec }),
+      () => here.ply === ply && judge === spec,
+    );
     if (here.ply === ply) drawThoughts();
   } catch (error) {
     showError(error);
@@ -357,7 +418,7 @@ function lessonSteering() {
     tag.b(`Mistake ${done + 1} of ${plies.length}, turn ${game.turns[here.ply]}`),
     tag.progress({ max: plies.length, value: done + (guess === null ? 0 : 1), "aria-label": "mistakes" }),
     guess === null
-      ? button("show", "Show the best move", () => guessMove(judgement.best(thoughts())[0]))
+      ? button("show", "Show the best move", () => guessMove(opinions.best(thoughts())[0]))
       : !last && button("next", "Next mistake", next, { kind: "main" }),
     last && guess !== null && tag.span(`You found ${right.size} of ${plies.length}.`),
     button("leave", "Leave", () => {
@@ -369,9 +430,9 @@ function lessonSteering() {
 
 function report() {
   const { entries } = analysis();
-  const titles = { ...TABS, wrong: entries.length ? `Mistakes (${mistakes().length})` : "Mistakes" };
+  const titles = { ...TABS, wrong: judgement.mistakesTitle(entries, mistakes()) };
   const shown = { wrong: wrongTab, all: movesTab, result: resultTab }[tab]();
-  const whole = entries.length === total();
+  const whole = isWhole();
   return [
     !whole && judgeControls(),
     tabList(
@@ -389,12 +450,20 @@ function report() {
   ];
 }
 
-const listData = () => ({ ...game, entries: analysis().entries, better: analysis().better, here: here.ply, seek: go });
+const listData = () => ({
+  ...game,
+  judge,
+  entries: analysis().entries,
+  better: analysis().better,
+  here: here.ply,
+  seek: go,
+});
 const PROMISE =
   "An analysis judges every decision: what a mistake cost, what was luck, and the chances to win over the game.";
 
 function wrongTab() {
   if (!analysis().entries.length) return tag.p({ class: "label" }, PROMISE);
+  if (!judgement.pricesMoves(analysis().entries)) return judgement.mistakeList([], listData());
   const above = (event) => {
     game.mistake = Number(event.target.value) / 100;
     drawThoughts();
@@ -402,13 +471,13 @@ function wrongTab() {
   return [
     tag.p(
       { class: "label" },
-      "A mistake has a ",
+      "A mistake is a turn with a ",
       term("regret", "regret"),
       " above ",
       tag.input({
         type: "number",
         id: "threshold",
-        "aria-label": "a mistake has a regret above, in percent",
+        "aria-label": "a mistake is a turn with a regret above, in percent",
         min: 1,
         max: 100,
         step: 0.5,
@@ -435,8 +504,11 @@ function judgeControls() {
     judge = spec;
     loadAnalysis(spec).catch(showError);
   };
-  const options = game.judges.map((spec) => [spec, spec]);
-  return [row(select("judge", "who judges", options, judge, changeAnalysis)), progress(judge)];
+  const options = game.judges.map((spec) => [spec, judgeName(spec)]);
+  return [
+    tag.div({ class: "row", title: judge }, select("judge", "who judges", options, judge, changeAnalysis)),
+    progress(judge),
+  ];
 }
 
 function progress(spec) {
@@ -453,7 +525,7 @@ function progress(spec) {
     row(
       act,
       (running || (done > 0 && unfinished)) &&
-        tag.progress({ max: total(), value: done, "aria-label": `decisions judged by ${spec}` }),
+        tag.progress({ max: total(), value: done, "aria-label": `decisions judged by ${judgeName(spec)}` }),
       (running || (done > 0 && unfinished)) && tag.span({ class: "label" }, `${done} of ${total()}`),
     ),
     trouble ? tag.p({ class: "bad" }, trouble) : null,
@@ -462,8 +534,14 @@ function progress(spec) {
 
 async function loadAnalysis(spec) {
   const first = analysis(spec).entries.length;
-  const next = await get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`);
-  if (first > analysis(spec).entries.length) return; // the analysis was restarted meanwhile
+  const next = await patiently(
+    () => get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`),
+    () => judge === spec,
+  );
+  if (first > Math.min(analysis(spec).entries.length, next.done)) {
+    delete analyses[spec]; // it begins anew, since the agent has changed, or the server ended before it had saved all
+    return loadAnalysis(spec);
+  }
   const { entries, better } = analysis(spec);
   analyses[spec] = {
     ...next,
@@ -478,7 +556,10 @@ async function loadAnalysis(spec) {
 async function changeAnalysis(method, spec) {
   showMessage("");
   try {
-    await call(method, `${api}/analyses`, { spec });
+    await patiently(
+      () => call(method, `${api}/analyses`, { spec }),
+      () => judge === spec,
+    );
     await loadAnalysis(spec);
   } catch (error) {
     showError(error);
@@ -527,9 +608,11 @@ try {
   board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate });
   judgement.addTerms();
   dialogs();
+  playback = new Playback({ here: () => here.ply, total: total(), step, draw: () => render(at("steer"), steering()) });
   await showDecision(plyOfAddress());
   const free = () => !lesson && !document.querySelector("dialog[open]");
-  listen({ here: () => wantedPly, go, draw: drawThoughts, free });
+  const play = () => guessing || playback.toggle();
+  listen({ here: () => wantedPly, go, draw: drawThoughts, play, free });
   await loadAnalysis(judge);
 } catch (error) {
   showError(error);
