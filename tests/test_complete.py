@@ -80,7 +80,6 @@ OPEN = {
     "GET /api/games",
     "POST /api/games",
     "POST /api/games/{game}/sit",  # needs the token
-    "GET /api/games/{game}/events",  # that something happened, not what
     "POST /api/studies",  # of a game that has ended
     "GET /api/studies/{study}",
     "GET /api/studies/{study}/at/{ply:int}",

@@ -8,6 +8,7 @@ import inspect
 import json
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -130,6 +131,59 @@ class Visitor:
     def _cookies(self, path: str) -> str | None:
         found = [f"{name}={value}" for (where, name), value in self.cookies.items() if f"{path}/".startswith(f"{where}/")]
         return "; ".join(found) or None
+
+
+class Listener:
+    """Somebody who listens to a game, from `with` to its end, and knows the view that they were sent last.
+
+    Args:
+        visitor: whose cookies are sent; None: a stranger.
+        headers: more headers.
+    """
+
+    def __init__(self, port: int, path: str, visitor: Visitor | None = None, client: str = "127.0.0.1", **headers: str) -> None:
+        self._line = http.client.HTTPConnection("127.0.0.1", port, source_address=(client, 0))
+        cookies = visitor._cookies(path.partition("?")[0]) if visitor else None
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._line.request("GET", path, headers={**sent, **({"Cookie": cookies} if cookies else {})})
+        self.answer = self._line.getresponse()
+        self.status = self.answer.status
+        self._unpack = zlib.decompressobj(16 + zlib.MAX_WBITS) if self.answer.getheader("Content-Encoding") == "gzip" else None
+        self._text, self.bytes = b"", 0
+        self.view: Any = {}
+        self.id = ""
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._line.close()
+
+    def message(self) -> dict[str, str]:
+        """The fields of the next message; empty at the end of the stream."""
+        while b"\n\n" not in self._text:
+            try:
+                got = self.answer.read1(1 << 16)
+            except (http.client.IncompleteRead, OSError):  # the server was killed
+                return {}
+            if not got:
+                return {}
+            self.bytes += len(got)
+            self._text += self._unpack.decompress(got) if self._unpack else got
+        message, _, self._text = self._text.partition(b"\n\n")
+        return dict(line.split(": ", 1) if ": " in line else (line, "") for line in message.decode().split("\n"))
+
+    def next(self) -> Any:
+        """The next view, put together from what has changed; None at the end of the stream."""
+        while message := self.message():
+            if "id" in message:
+                changed, lines = json.loads(message["data"]), self.view.get("board", "").split("\n")
+                if isinstance(changed.get("board"), list):
+                    pieces = ([piece] if isinstance(piece, str) else lines[slice(*piece)] for piece in changed["board"])
+                    changed["board"] = "\n".join(line for piece in pieces for line in piece)
+                self.id, self.view = message["id"], {**self.view, **changed}
+                return self.view
+        return None
 
 
 def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:

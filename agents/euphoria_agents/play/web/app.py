@@ -105,7 +105,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
         Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
         Endpoint("GET", f"{a_game}/record", ENDED, game.record),
-        Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
+        Endpoint("GET", f"{a_game}/events", VIEWER, game.events, SeatQuery),
         Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
         Endpoint("GET", a_study, ANYBODY, study.overview),
         Endpoint("DELETE", a_study, OWNER, study.delete, reads=False),

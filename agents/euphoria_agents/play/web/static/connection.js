@@ -1,15 +1,21 @@
-// The connection of a page to its game: requests, one of each kind at a time, and the stream.
+// The connection of a page to its game: requests, one of each kind at a time, and the stream of views.
 
-import { get, post, showError, showMessage } from "./common.js";
+import { LOST, endMessage, get, post, showError, showMessage } from "./common.js";
 
-const RETRY = 2000; // milliseconds
+const RETRY = 3000; // milliseconds until the stream is tried again where it cannot be had
+const SILENCE = 40000; // milliseconds without a sign of life from the server after which the stream counts as lost
 
-// `page` has functions: `seat()`, whose view it shows; `shown()`, the view that it shows; `show(view)`; `sit(seat)`, for
-// the seat of a link; `loseSeat()`, when somebody else has it now; `refused()`, after a request that failed.
+// `page` has functions: `seat()`, whose view it shows; `shown()`, the view that it shows; `sit(seat)`, to show the views
+// of a seat; `loseSeat()`, when somebody else has it; `show(view, live)`, where changes are animated if it is `live`;
+// `refused()`, after a request that failed.
 export function connect(api, page) {
   const underWay = new Set(); // requests
-  let missedVersion; // sent by the stream during a request; null: something else has changed
   let lastPaceChange = Promise.resolve();
+  let stream = null;
+  let listener; // the seat for which the stream is
+  let streamed = null; // the last view of the stream
+  let heard = 0; // when the server was last heard
+  let silence = 0; // a timer
 
   async function claimSeat() {
     const token = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -18,8 +24,10 @@ export function connect(api, page) {
     page.sit((await post(`${api}/sit`, { token })).seat);
   }
 
-  const viewOf = (more = "") => get(`${api}/view?${page.seat() === null ? "" : `seat=${page.seat()}`}${more}`);
+  const whose = () => (page.seat() === null ? "own=true" : `seat=${page.seat()}`);
+  const viewOf = (more = "") => get(`${api}/view?${whose()}${more}`);
 
+  // Asks for the view, and begins to listen for the next ones.
   async function refresh() {
     const asked = page.seat();
     const found = await viewOf().catch((error) => {
@@ -27,8 +35,17 @@ export function connect(api, page) {
       page.loseSeat();
       return refresh();
     });
-    if (!found) return;
-    if (asked === page.seat() && (!page.shown() || found.version >= page.shown().version)) page.show(found);
+    if (!found || asked !== page.seat()) return;
+    if (asked === null && found.seat !== null) page.sit(found.seat);
+    offer(found);
+    if (listener !== page.seat()) listen();
+  }
+
+  // Shows a view, unless a newer one is shown; then that of the stream, which may be newer than the answer to a request.
+  function offer(found, { live = true, anyway = false } = {}) {
+    for (const view of [found, streamed]) {
+      if (view?.seat === page.seat() && (anyway || !(view.version < page.shown()?.version))) page.show(view, live);
+    }
   }
 
   // Runs a request unless the same one is under way, such as after a double click.
@@ -41,25 +58,23 @@ export function connect(api, page) {
     } catch (error) {
       showError(error);
       page.refused();
-      if (error.status) await refresh().catch(showError);
+      if (error.status || stream?.readyState !== EventSource.OPEN) await refresh().catch(showError);
     } finally {
       underWay.delete(what);
-      if (missedVersion !== undefined && missedVersion !== page.shown()?.version) refresh().catch(showError);
-      missedVersion = undefined;
     }
   }
 
   // Sends what the seat decides about the version that is shown; `then` is called after the answer has been shown.
   const decide = (what, body = {}, then = () => {}) =>
     once(what, async () => {
-      page.show(await post(`${api}/${what}`, { seat: page.seat(), version: page.shown().version, ...body }));
+      offer(await post(`${api}/${what}`, { seat: page.seat(), version: page.shown().version, ...body }));
       then();
     });
 
   const postAction = (what, body = {}) =>
     once(what, async () => {
       await post(`${api}/${what}`, body);
-      await refresh();
+      if (stream?.readyState !== EventSource.OPEN) await refresh();
     });
 
   // Sends the speeds one after the other, so that the last one counts.
@@ -67,25 +82,58 @@ export function connect(api, page) {
     lastPaceChange = lastPaceChange.then(() => postAction("pace", { pace: value === "" ? null : Number(value) }));
   }
 
-  // The stream sends only that something has changed.
+  // Opens the stream for the seat. Its first view counts even if its version is lower than before: a server that was
+  // restarted may have lost the last changes.
   function listen() {
-    const events = new EventSource(`${api}/events`);
-    let lost = false;
-    const told = (version) => {
-      if (lost) showMessage("");
-      lost = false;
-      if (underWay.has("moves") || underWay.has("undo"))
-        missedVersion = version; // the answer to the request may be newer
-      else if (version !== page.shown()?.version) refresh().catch(showError);
+    if (stream) end(stream);
+    [listener, streamed] = [page.seat(), null];
+    const opened = new EventSource(`${api}/events${listener === null ? "" : `?seat=${listener}`}`);
+    let anyway = true;
+    stream = opened;
+    opened.onopen = () => {
+      anyway = true;
     };
-    events.onmessage = ({ data }) => told(Number(data));
-    events.addEventListener("same", () => told(null)); // something else has changed, such as the speed
-    events.onerror = () => {
-      lost = true;
-      showMessage("The server cannot be reached; this page tries again.");
-      if (events.readyState === EventSource.CLOSED) setTimeout(listen, RETRY);
+    opened.addEventListener("alive", hear);
+    opened.onmessage = ({ data }) => {
+      const live = hear();
+      streamed = merged(streamed, JSON.parse(data));
+      offer(null, { live, anyway });
+      anyway = false;
+    };
+    opened.onerror = async () => {
+      const gone = opened.readyState === EventSource.CLOSED;
+      try {
+        await refresh();
+      } catch (error) {
+        showError(error);
+        if (error.status === 404) return end(opened);
+      }
+      if (gone && stream === opened) setTimeout(() => stream === opened && listen(), RETRY);
     };
   }
 
-  return { claimSeat, viewOf, refresh, once, decide, postAction, setPace, listen };
+  function end(opened) {
+    opened.close();
+    clearTimeout(silence);
+  }
+
+  // Notes a sign of life; returns whether the last one is not long ago.
+  function hear() {
+    const live = Date.now() - heard < SILENCE;
+    heard = Date.now();
+    endMessage(LOST);
+    clearTimeout(silence);
+    silence = setTimeout(listen, SILENCE);
+    return live;
+  }
+
+  return { claimSeat, viewOf, refresh, once, decide, postAction, setPace };
+}
+
+// A view with its changes. Lines of the board that stay are given as [first, end], counted in the board before.
+function merged(before, changed) {
+  if (typeof changed.board !== "object") return { ...before, ...changed };
+  const lines = before.board.split("\n");
+  const board = changed.board.flatMap((piece) => (typeof piece === "string" ? [piece] : lines.slice(...piece)));
+  return { ...before, ...changed, board: board.join("\n") };
 }

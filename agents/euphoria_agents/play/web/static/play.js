@@ -34,7 +34,6 @@ const SPEEDS = [
   ["0", "at once"],
 ];
 const STEP = 700; // milliseconds between the decisions of a replay
-const ASLEEP = 60000; // milliseconds without a view after which changes are not animated
 const LOG_LINES = 200;
 const TABS = [
   ["log", "Log"],
@@ -57,14 +56,13 @@ let past = null; // the number of the past decision that is shown; null: the pre
 let replayTimer = 0; // 0: no replay
 let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
-let lastSeen = Date.now(); // when the last view was shown
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
 const nameOf = (k) => state.seats[k].name;
 const isMyDecision = () => seat !== null && state.decider === seat;
 const mayControl = () => state.host || state.mine.length > 0;
 
-const { claimSeat, viewOf, refresh, once, decide, postAction, setPace, listen } = connect(api, {
+const { claimSeat, viewOf, refresh, once, decide, postAction, setPace } = connect(api, {
   seat: () => seat,
   shown: () => state,
   sit: (taken) => {
@@ -79,7 +77,8 @@ const { claimSeat, viewOf, refresh, once, decide, postAction, setPace, listen } 
   },
 });
 
-function showView(found) {
+// Shows a view; `live`: it follows soon after the one before, so that what has changed is animated.
+function showView(found, live) {
   const text = JSON.stringify(found);
   if (text === drawnView && state) return; // so that buttons stay where the player is about to click
   drawnView = text;
@@ -91,12 +90,9 @@ function showView(found) {
   state = found;
   document.body.dataset.version = found.version;
   const here = state.mine;
-  if (seat === null && here.length === 1) return takeSeat(here[0]);
   if (here.length > 1 && ((here.includes(state.decider) && state.decider !== seat) || seat === null))
     screenHidden = true;
-  const awake = Date.now() - lastSeen < ASLEEP;
-  lastSeen = Date.now();
-  draw(Boolean(before) && awake && past === null ? before : null);
+  draw(Boolean(before) && live && past === null ? before : null);
 }
 
 function takeSeat(next) {
@@ -684,7 +680,6 @@ try {
   await Promise.all([claimSeat(), loadSymbols(), get("/api/facts").then((found) => (facts = found))]);
   addListeners();
   await refresh();
-  listen();
 } catch (error) {
   showError(error);
   at("headline").textContent = "No game";
