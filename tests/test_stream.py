@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,22 +88,27 @@ def test_a_silent_stream_says_that_it_is_alive(server: Served, ann: Visitor, mon
 
 
 def test_a_slow_listener_gets_the_newest_view_and_no_queue(server: Served, ann: Visitor) -> None:
-    """A listener with a small buffer stops reading during a whole game of agents, and then has it in a few messages."""
-    made = ann.post("/api/games", {"seats": [RANDOM, RANDOM | {"name": "S"}], "pace": None, "rules": {"max_turns": 40}})
-    api = f"/api/games/{made['id']}"
-    slow = socket.socket()
-    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    slow.connect(("127.0.0.1", server.port))
-    slow.sendall(f"GET {api}/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
-    wait_until(lambda: server.registry._running[made["id"]].listeners)
+    """Nothing leaves the server during a whole game of agents: then there is one more message, with the end."""
+    made = ann.post("/api/games", {"seats": [RANDOM, {**RANDOM, "name": "S"}], "pace": None, "rules": {"max_turns": 40}})
+    api, got = f"/api/games/{made['id']}", []
+    asked = {"type": "http", "method": "GET", "path": f"{api}/events", "query_string": b"", "asgi": {"spec_version": "2.4"}}
+    gate = server.inside(asyncio.Event)
+
+    async def send(message: dict[str, Any]) -> None:
+        got.append(message.get("body", b""))
+        if b"id: " in got[-1]:
+            await gate.wait()
+
+    here = [(b"host", f"127.0.0.1:{server.port}".encode())]
+    running = server.app({**asked, "headers": here}, lambda: asyncio.Event().wait(), send)
+    listening = asyncio.run_coroutine_threadsafe(running, server.loop)
+    wait_until(lambda: any(b"id: " in message for message in got))
     ann.post(f"{api}/pace", {"pace": 0})
     last = wait_for(ann, f"{api}/view", lambda view: view["over"])["version"]
-    wait_until(lambda: not server.registry._running[made["id"]].lock.locked())
-    got = b""
-    while f"id: {last}-".encode() not in got or not got.endswith(b"\n\n\r\n"):
-        got += slow.recv(1 << 16)
-    slow.close()
-    assert got.count(b"id: ") < last / 2
+    server.inside(gate.set)
+    wait_until(lambda: f"id: {last}-".encode() in b"".join(got))
+    listening.cancel()
+    assert last > 50 and b"".join(got).count(b"id: ") == 2
 
 
 def test_what_stays_of_a_text_is_told_by_its_lines() -> None:

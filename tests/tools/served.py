@@ -171,7 +171,8 @@ class Listener:
             self.bytes += len(got)
             self._text += self._unpack.decompress(got) if self._unpack else got
         message, _, self._text = self._text.partition(b"\n\n")
-        return dict(line.split(": ", 1) if ": " in line else (line, "") for line in message.decode().split("\n"))
+        fields = (line.partition(":") for line in message.decode().split("\n"))
+        return {name: value.removeprefix(" ") for name, _, value in fields}
 
     def next(self) -> Any:
         """The next view, put together from what has changed; None at the end of the stream."""
