@@ -18,7 +18,8 @@ import pytest
 from starlette.applications import Starlette
 
 from euphoria_agents.play.web import permissions
-from euphoria_agents.play.web.app import PAGES, make_app
+from euphoria_agents.play.web.app import make_app
+from euphoria_agents.play.web.files import PAGES
 from euphoria_agents.play.web.store import Store
 from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.cards.recruits import NUM_RECRUITS

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from euphoria_agents.play import Agents
-from euphoria_agents.play.web import endpoints, games, studies
+from euphoria_agents.play.web import endpoints, files, games, studies
 from euphoria_agents.play.web.agents import AgentService
-from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
+from euphoria_agents.play.web.board_data import facts
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
 from euphoria_agents.play.web.errors import STATUS, expected_error, not_found, unexpected_error
 from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
@@ -28,13 +24,6 @@ from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PAGES = {
-    "/": "home.html",
-    "/play/{game}": "play.html",
-    "/study/{study}": "study.html",
-    "/help": "help.html",
-}
 AGENTS = {  # the agents that the pages offer, the default first
     "ppo": "hard: the trained player",
     "mcts:200:ppo": "very hard: the trained player, searching",
@@ -61,7 +50,8 @@ def make_app(
     agents = AgentService(Agents(allowed, limits.agents, limits.seconds, limits.first_seconds), list(offered), limits)
     registry = GameRegistry(store, agents, limits)
     all_studies = studies.StudyEndpoints(registry)
-    table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, facts(offered))
+    public = facts(offered)
+    table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, public)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -73,7 +63,7 @@ def make_app(
 
     finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
     app = Starlette(
-        routes=[*(endpoints.route(one, registry, finders) for one in table), *_pages()],
+        routes=[*(endpoints.route(one, registry, finders) for one in table), *files.routes(public)],
         middleware=[Middleware(Guard, hosts=hosts), Middleware(GZipMiddleware, compresslevel=4)],
         exception_handlers={**dict.fromkeys(STATUS, expected_error), HTTPException: not_found, Exception: unexpected_error},
         lifespan=lifespan,
@@ -118,18 +108,3 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
         Endpoint("DELETE", analyses, ANYBODY, study.cancel, studies.SpecBody),
     ]
-
-
-def _pages() -> list[Route]:
-    """Returns the routes of the pages and of their static files."""
-    files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
-    files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
-
-    def route(path: str, name: str) -> Route:
-        async def answer(_: Request) -> Response:
-            return Response(files[name], media_type=TYPES[Path(name).suffix])
-
-        return Route(path, answer)
-
-    pages = [route(path, name) for path, name in PAGES.items()]
-    return [*pages, *(route(f"/static/{name}", name) for name in files if not name.endswith(".html"))]

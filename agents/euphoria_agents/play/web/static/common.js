@@ -16,7 +16,7 @@ const NOTICE = `Waiting for the server: an agent may have to be prepared; ${COMP
 
 // `signal` aborts the request; a page that can do so shows by itself that it waits.
 export async function call(method, path, body, signal = null) {
-  const options = { method, cache: "no-store", signal };
+  const options = { method, signal };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json" };
     options.body = JSON.stringify(body ?? {});
@@ -40,8 +40,10 @@ export async function call(method, path, body, signal = null) {
 export const get = (path) => call("GET", path);
 export const post = (path, body) => call("POST", path, body);
 
+export const loadFacts = () => get(new URL("facts.json", import.meta.url));
+
 export async function loadSymbols() {
-  const text = await (await fetch("/static/symbols.svg")).text();
+  const text = await (await fetch(new URL("symbols.svg", import.meta.url))).text();
   const found = new DOMParser().parseFromString(text, "image/svg+xml");
   document.body.append(document.importNode(found.documentElement, true));
 }

@@ -9,6 +9,7 @@ import {
   showError,
   get,
   hidden,
+  loadFacts,
   loadSymbols,
   COMPILED_ONCE,
   post,
@@ -677,7 +678,7 @@ function addListeners() {
 }
 
 try {
-  await Promise.all([claimSeat(), loadSymbols(), get("/api/facts").then((found) => (facts = found))]);
+  await Promise.all([claimSeat(), loadSymbols(), loadFacts().then((found) => (facts = found))]);
   addListeners();
   await refresh();
 } catch (error) {
