@@ -30,10 +30,11 @@ def ann(server: Served) -> Visitor:
     return server.visitor()
 
 
-def test_views_come_by_the_stream_and_are_small(server: Served, ann: Visitor) -> None:
+def test_views_come_by_the_stream_and_are_small(server: Served, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four people; each stream says what `GET view` says, also where only the changed lines of the board are sent."""
     api = f"/api/games/{new(ann, *({**ANN, 'name': name} for name in 'ABCD'))['id']}"
     rng, decisions = random.Random(2), 80
+    monkeypatch.setattr(stream, "GAP", 0)
     with (
         Listener(server.port, f"{api}/events?seat=0", ann, Accept_Encoding="gzip") as own,
         Listener(server.port, f"{api}/events") as everybody,
@@ -52,8 +53,8 @@ def test_views_come_by_the_stream_and_are_small(server: Served, ann: Visitor) ->
 
 def test_a_reconnect_gets_only_what_is_newer(server: Served, ann: Visitor) -> None:
     api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
-    with Listener(server.port, f"{api}/events?seat=0", ann) as stream:
-        view, seen = stream.next(), stream.id
+    with Listener(server.port, f"{api}/events?seat=0", ann) as heard:
+        view, seen = heard.next(), heard.id
     with Listener(server.port, f"{api}/events?seat=0", ann, Last_Event_ID=seen) as again:
         again.view = view
         assert again.message()["event"] == "alive"
@@ -129,13 +130,13 @@ def test_a_killed_server_goes_on_in_the_middle_of_a_turn(tmp_path: Path) -> None
     view: Any = ann.get(f"{api}/view?seat=0")
     for _ in range(9):
         view = play(ann, api, ann.get(f"{api}/view?seat={view['decider']}"))
-    with Listener(process.port, f"{api}/events?seat=0", ann) as stream:
-        before = stream.next()
+    with Listener(process.port, f"{api}/events?seat=0", ann) as heard:
+        before = heard.next()
         process.end(signal.SIGKILL)
-        assert stream.next() is None
+        assert heard.next() is None
     ann.close()
     process.start()
-    with Listener(process.port, f"{api}/events?seat=0", ann, Last_Event_ID=stream.id) as again:
+    with Listener(process.port, f"{api}/events?seat=0", ann, Last_Event_ID=heard.id) as again:
         again.view = before
         assert again.message()["event"] == "alive"
         play(ann, api, ann.get(f"{api}/view?seat={before['decider']}"))

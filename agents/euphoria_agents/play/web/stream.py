@@ -16,6 +16,7 @@ from euphoria_agents.play.web.errors import Refused, error_response
 from euphoria_env.json_reader import Json
 
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is alive
+GAP = 0.05  # seconds between two messages, in which quick agents decide several times
 ALIVE = "event: alive\ndata:\n\n"
 RETRY = 1000  # milliseconds until a listener that has lost the stream asks again
 STREAM = "text/event-stream"
@@ -63,6 +64,7 @@ class ViewStream(Response):
                 return
             if message := await self._context.run(self._next):
                 yield message
+                await asyncio.sleep(GAP)
             while not changed.is_set():
                 try:
                     await asyncio.wait_for(changed.wait(), HEARTBEAT)
