@@ -102,12 +102,12 @@ function takeSeat(next) {
 }
 
 function draw(before = null) {
+  if (past === null) drawBoard(state, before && eventsSince(before)); // first, since it measures where things are
   const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${isMyDecision() ? "● " : ""}Euphoria: ${headline}`;
   render(at("controls"), controls());
-  if (past === null) drawBoard(state, before && eventsSince(before));
   if (screenHidden) drawCover();
   else drawMoves();
   drawLog();
