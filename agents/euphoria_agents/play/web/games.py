@@ -243,8 +243,7 @@ def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
 
 async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Json:
     """Changes the game, and returns the new view."""
-    await context.item.change(act)
-    return await context.run(lambda: _view(context))
+    return await context.item.change(act, see=lambda: _view(context))
 
 
 def _view(context: RequestContext) -> Json:
