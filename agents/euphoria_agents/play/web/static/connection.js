@@ -2,6 +2,7 @@
 
 import { LOST, endMessage, get, post, showError, showMessage } from "./common.js";
 
+const MADE_ALREADY = "This decision had been made already, in another tab or by somebody else.";
 const RETRY = 3000; // milliseconds until the stream is tried again where it cannot be had
 const SILENCE = 40000; // milliseconds without a sign of life from the server after which the stream counts as lost
 
@@ -37,7 +38,7 @@ export function connect(api, page) {
     });
     if (!found || asked !== page.seat()) return;
     if (asked === null && found.seat !== null) page.sit(found.seat);
-    offer(found);
+    offer(found, { live: hear() });
     if (listener !== page.seat()) listen();
   }
 
@@ -64,10 +65,17 @@ export function connect(api, page) {
     }
   }
 
+  // Says plainly what a stale decision means.
+  const madeAlready = (error) => {
+    if (error.status === 409 && error.message.startsWith("the game has changed")) error.message = MADE_ALREADY;
+    throw error;
+  };
+
   // Sends what the seat decides about the version that is shown; `then` is called after the answer has been shown.
   const decide = (what, body = {}, then = () => {}) =>
     once(what, async () => {
-      offer(await post(`${api}/${what}`, { seat: page.seat(), version: page.shown().version, ...body }));
+      const asked = { seat: page.seat(), version: page.shown().version, ...body };
+      offer(await post(`${api}/${what}`, asked).catch(madeAlready));
       then();
     });
 
