@@ -26,6 +26,7 @@ from euphoria_agents.commands.serve import run
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.web import permissions
+from euphoria_agents.play.web.agents import NICENESS
 from euphoria_agents.play.web.guard import HEADERS
 from euphoria_agents.play.web.limits import Limit
 from euphoria_agents.play.web.server import listen
@@ -455,6 +456,15 @@ def test_requests_that_never_end_are_ended(small: Served) -> None:
         line.close()
     with begun(b"POST /api/games HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n" + host + b"\r\n{") as slow:
         assert slow.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_agents_think_behind_those_who_play(server: Served) -> None:
+    def ask() -> Any:
+        return server.registry.agents.ask("random", "", lambda: os.getpriority(os.PRIO_PROCESS, 0))
+
+    assert server.inside(ask) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
+    assert server.inside(lambda: os.getpriority(os.PRIO_PROCESS, 0)) == os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def test_agents_leave_for_others(small: Served) -> None:
