@@ -16,7 +16,7 @@ from typing import Any
 
 from euphoria_agents.play.web.app import make_app
 from euphoria_agents.play.web.limits import Limits
-from euphoria_agents.play.web.server import Server
+from euphoria_agents.play.web.server import Server, listen
 from euphoria_agents.play.web.store import Store
 
 ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
@@ -45,13 +45,15 @@ class Served:
         self.app = make_app(self.store, self.allowed, limits=self.limits)
         self.registry = self.app.state.registry
         self.loop = asyncio.get_running_loop()
-        self._server = Server(self.app, port=0, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE)
-        serving = asyncio.create_task(self._server.serve())
-        while not self._server.started:
+        self.server = Server(self.app, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE)
+        listening = listen("127.0.0.1", 0)
+        serving = asyncio.create_task(self.server.serve(sockets=[listening]))
+        while not self.server.started:
             await asyncio.sleep(0.01)
-        self.port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.port = listening.getsockname()[1]
         self._ready.set()
         await serving
+        listening.close()
         self.store.close()
 
     def __enter__(self) -> Served:
@@ -63,7 +65,7 @@ class Served:
         for visitor in self._visitors:
             visitor.close()
         self.loop.call_soon_threadsafe(self.registry.close)
-        self._server.should_exit = True
+        self.server.should_exit = True
         self._thread.join()
 
     def inside(self, work: Callable[[], Any]) -> Any:
