@@ -18,7 +18,8 @@ import pytest
 from starlette.applications import Starlette
 
 from euphoria_agents.play.web import permissions
-from euphoria_agents.play.web.app import PAGES, make_app
+from euphoria_agents.play.web.app import make_app
+from euphoria_agents.play.web.files import PAGES
 from euphoria_agents.play.web.store import Store
 from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.cards.recruits import NUM_RECRUITS
@@ -82,7 +83,6 @@ OPEN = {
     "GET /api/games",
     "POST /api/games",
     "POST /api/games/{game}/sit",  # needs the token
-    "GET /api/games/{game}/events",  # that something happened, not what
     "POST /api/studies",  # of a game that has ended
     "GET /api/studies/{study}",
     "GET /api/studies/{study}/at/{ply:int}",

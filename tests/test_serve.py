@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import multiprocessing
 import os
@@ -16,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -27,6 +26,7 @@ from euphoria_agents.commands.serve import run
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.web import permissions
+from euphoria_agents.play.web.agents import NICENESS
 from euphoria_agents.play.web.guard import HEADERS
 from euphoria_agents.play.web.limits import Limit
 from euphoria_agents.play.web.server import listen
@@ -35,7 +35,7 @@ from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
 from tests.tools.playing import random_game
-from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Served, Visitor, new, play, wait_for, wait_until
+from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Listener, Served, Visitor, new, play, wait_for, wait_until
 
 FAULTY = "tests.tools.faulty_agents"
 FAILING = [f"{FAULTY}:Exits", f"{FAULTY}:Cheats"]
@@ -166,24 +166,6 @@ def test_agents_alone_step_by_step(ann: Visitor) -> None:
     ann.post(f"{api}/pace", {"pace": None})
 
 
-@contextmanager
-def listening(port: int, api: str, client: str = "127.0.0.1") -> Iterator[http.client.HTTPResponse]:
-    """Somebody listens to a game; the stream of its events."""
-    line = http.client.HTTPConnection("127.0.0.1", port, source_address=(client, 0))
-    line.request("GET", f"{api}/events")
-    yield line.getresponse()
-    line.close()
-
-
-def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> None:
-    api = two(ann)
-    with listening(server.port, api) as stream:
-        view = ann.get(f"{api}/view?seat=0")
-        assert stream.readline() + stream.readline() == f"data: {view['version']}\n\n".encode()
-        after = play(ann, api, view)
-        assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
-
-
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
     """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both."""
     game, rng = Game(Rules(num_players=num_players, max_turns=60, **rules), seed=seed), random.Random(seed)
@@ -247,7 +229,7 @@ def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
         *found,
         {**listed, "id": "", "changed": 0},
         visitor.ask("POST", "/api/studies", {"game": name})[:2],
-        first_event(visitor, api),
+        first_view(visitor, api, seat),
     ]
 
 
@@ -282,15 +264,19 @@ def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, ac
         status, content, _ = visitors[seat].ask("POST", f"{api}/moves", {"seat": seat, "version": version, "action": action})
         assert status == 200
         again = {"seat": seat, "version": json.loads(content)["version"]}
-        got.append((content, visitors[seat].ask("POST", f"{api}/undo", again)[:2], first_event(visitors[seat], api)))
+        got.append((content, visitors[seat].ask("POST", f"{api}/undo", again)[:2], first_view(visitors[seat], api, seat)))
     same = got[0][0] == got[1][0]
     assert not same or got[0] == got[1]
     return same
 
 
-def first_event(visitor: Visitor, api: str) -> bytes:
-    with listening(visitor.port, api) as stream:
-        return stream.readline()
+def first_view(visitor: Visitor, api: str, seat: int) -> list[Any]:
+    """What the streams of a seat and of everybody begin with."""
+    found = []
+    for query in (f"?seat={seat}", ""):
+        with Listener(visitor.port, f"{api}/events{query}", visitor) as stream:
+            found += [stream.next(), stream.id]
+    return found
 
 
 def test_choices_made_in_secret_stay_secret(server: Served) -> None:
@@ -415,8 +401,8 @@ def test_one_client_does_not_fill_the_server(small: Served) -> None:
     status, content, _ = other.ask("POST", "/api/games", body)
     assert status == 503 and b"there are 3 games already" in content
     aged(small, games[0], 7200)
-    with listening(small.port, f"/api/games/{games[0]}") as stream:
-        stream.readline()
+    with Listener(small.port, f"/api/games/{games[0]}/events") as stream:
+        stream.next()
         assert ann.ask("POST", "/api/games", body)[0] == 503  # somebody is looking at it
     wait_until(lambda: not small.registry._running[games[0]].listeners)
     aged(small, games[0], 7200)
@@ -448,8 +434,8 @@ def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
             *((other, "127.0.0.1", status) for status in (200, 503)),
             (other, "127.0.0.2", 200),
         ):
-            stream = stack.enter_context(listening(small.port, api, client))
-            assert stream.status == status and stream.readline()
+            stream = stack.enter_context(Listener(small.port, f"{api}/events", client=client))
+            assert stream.status == status and (stream.message() or status == 503)
     wait_until(lambda: not any(game.listeners for game in small.registry._running.values()))
     assert ann.ask("HEAD", f"{one}/events")[:2] == (200, b"")
 
@@ -470,6 +456,15 @@ def test_requests_that_never_end_are_ended(small: Served) -> None:
         line.close()
     with begun(b"POST /api/games HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n" + host + b"\r\n{") as slow:
         assert slow.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_agents_think_behind_those_who_play(server: Served) -> None:
+    def ask() -> Any:
+        return server.registry.agents.ask("random", "", lambda: os.getpriority(os.PRIO_PROCESS, 0))
+
+    assert server.inside(ask) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
+    assert server.inside(lambda: os.getpriority(os.PRIO_PROCESS, 0)) == os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def test_agents_leave_for_others(small: Served) -> None:
@@ -823,8 +818,8 @@ def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, rec
     visitor = Visitor(command.port)
     assert visitor.get("/api" + first.split()[4].partition(str(command.port))[2].replace("study", "studies"))["record"] == record
     api = f"/api/games/{visitor.post('/api/games', {'seats': [ANN, BOB]})['id']}"
-    with listening(command.port, api) as stream:
-        assert stream.readline().startswith(b"data: ")
+    with Listener(command.port, f"{api}/events") as stream:
+        assert stream.next()
         assert command.end(signal.SIGINT) in (0, 130)  # uvicorn by itself would wait until the stream ends
     visitor.close()
     assert command.start().line == first  # no second study of one record

@@ -8,6 +8,7 @@ import inspect
 import json
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from euphoria_agents.play.web.app import make_app
 from euphoria_agents.play.web.limits import Limits
-from euphoria_agents.play.web.server import Server
+from euphoria_agents.play.web.server import Server, listen
 from euphoria_agents.play.web.store import Store
 
 ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
@@ -44,13 +45,15 @@ class Served:
         self.app = make_app(self.store, self.allowed, limits=self.limits)
         self.registry = self.app.state.registry
         self.loop = asyncio.get_running_loop()
-        self._server = Server(self.app, port=0, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE)
-        serving = asyncio.create_task(self._server.serve())
-        while not self._server.started:
+        self.server = Server(self.app, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE)
+        listening = listen("127.0.0.1", 0)
+        serving = asyncio.create_task(self.server.serve(sockets=[listening]))
+        while not self.server.started:
             await asyncio.sleep(0.01)
-        self.port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.port = listening.getsockname()[1]
         self._ready.set()
         await serving
+        listening.close()
         self.store.close()
 
     def __enter__(self) -> Served:
@@ -62,7 +65,7 @@ class Served:
         for visitor in self._visitors:
             visitor.close()
         self.loop.call_soon_threadsafe(self.registry.close)
-        self._server.should_exit = True
+        self.server.should_exit = True
         self._thread.join()
 
     def inside(self, work: Callable[[], Any]) -> Any:
@@ -130,6 +133,60 @@ class Visitor:
     def _cookies(self, path: str) -> str | None:
         found = [f"{name}={value}" for (where, name), value in self.cookies.items() if f"{path}/".startswith(f"{where}/")]
         return "; ".join(found) or None
+
+
+class Listener:
+    """Somebody who listens to a game, from `with` to its end, and knows the view that they were sent last.
+
+    Args:
+        visitor: whose cookies are sent; None: a stranger.
+        headers: more headers.
+    """
+
+    def __init__(self, port: int, path: str, visitor: Visitor | None = None, client: str = "127.0.0.1", **headers: str) -> None:
+        self._line = http.client.HTTPConnection("127.0.0.1", port, source_address=(client, 0))
+        cookies = visitor._cookies(path.partition("?")[0]) if visitor else None
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._line.request("GET", path, headers={**sent, **({"Cookie": cookies} if cookies else {})})
+        self.answer = self._line.getresponse()
+        self.status = self.answer.status
+        self._unpack = zlib.decompressobj(16 + zlib.MAX_WBITS) if self.answer.getheader("Content-Encoding") == "gzip" else None
+        self._text, self.bytes = b"", 0
+        self.view: Any = {}
+        self.id = ""
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._line.close()
+
+    def message(self) -> dict[str, str]:
+        """The fields of the next message; empty at the end of the stream."""
+        while b"\n\n" not in self._text:
+            try:
+                got = self.answer.read1(1 << 16)
+            except (http.client.IncompleteRead, OSError):  # the server was killed
+                return {}
+            if not got:
+                return {}
+            self.bytes += len(got)
+            self._text += self._unpack.decompress(got) if self._unpack else got
+        message, _, self._text = self._text.partition(b"\n\n")
+        fields = (line.partition(":") for line in message.decode().split("\n"))
+        return {name: value.removeprefix(" ") for name, _, value in fields}
+
+    def next(self) -> Any:
+        """The next view, put together from what has changed; None at the end of the stream."""
+        while message := self.message():
+            if "id" in message:
+                changed, lines = json.loads(message["data"]), self.view.get("board", "").split("\n")
+                if isinstance(changed.get("board"), list):
+                    pieces = ([piece] if isinstance(piece, str) else lines[slice(*piece)] for piece in changed["board"])
+                    changed["board"] = "\n".join(line for piece in pieces for line in piece)
+                self.id, self.view = message["id"], {**self.view, **changed}
+                return self.view
+        return None
 
 
 def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:

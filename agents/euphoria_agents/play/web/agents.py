@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -15,6 +17,7 @@ from euphoria_env.agent_protocol import AgentFailed
 
 T = TypeVar("T")
 MAX_SIMULATIONS, MAX_SECONDS = 10_000, 10.0  # the largest budgets of a decision
+NICENESS = 10  # of threads in which agents think
 ADVISER = "mcts:4000:ppo"  # gives hints; its budget is no time, so that the hint depends only on what the seat knows
 
 
@@ -42,7 +45,7 @@ class AgentService:
         queue = self._by_spec.setdefault(spec, FairQueue(Limit(1, 1)))
         try:
             async with queue.slot(client, most), self.thinking.slot(client):
-                return await in_thread(question, partial(self.pool.stop, spec))
+                return await in_thread(partial(_nicely, question), partial(self.pool.stop, spec))
         finally:
             if queue.idle:
                 self._by_spec.pop(spec, None)
@@ -84,3 +87,10 @@ def check_budget(spec: str) -> None:
     budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None
     if budget is not None and budget.seconds > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
         raise ValueError(f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s")
+
+
+def _nicely(question: Callable[[], T]) -> T:
+    """Asks in a thread that lets those of requests go first, where threads have priorities of their own."""
+    if sys.platform == "linux":
+        os.nice(NICENESS)
+    return question()

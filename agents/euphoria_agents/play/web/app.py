@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from euphoria_agents.play import Agents
-from euphoria_agents.play.web import endpoints, games, scenes, studies
+from euphoria_agents.play.web import endpoints, files, games, scenes, studies
 from euphoria_agents.play.web.agents import AgentService
-from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
+from euphoria_agents.play.web.board_data import facts
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
 from euphoria_agents.play.web.errors import STATUS, expected_error, not_found, unexpected_error
 from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
@@ -27,23 +23,7 @@ from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER,
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
-from euphoria_env.render.lettering import FONT_FILE
 
-TYPES = {
-    ".html": "text/html",
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".json": "application/json",
-    ".svg": "image/svg+xml",
-    ".ttf": "font/ttf",
-}
-PAGES = {
-    "/": "home.html",
-    "/play/{game}": "play.html",
-    "/study/{study}": "study.html",
-    "/learn": "learn.html",
-    "/help": "help.html",
-}
 AGENTS = {  # the agents that the pages offer, the default first
     "ppo": "hard: the trained player",
     "mcts:200:ppo": "very hard: the trained player, searching",
@@ -70,7 +50,8 @@ def make_app(
     agents = AgentService(Agents(allowed, limits.agents, limits.seconds, limits.first_seconds), list(offered), limits)
     registry = GameRegistry(store, agents, limits)
     all_studies = studies.StudyEndpoints(registry)
-    table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, facts(offered))
+    public = facts(offered)
+    table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, public)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -82,7 +63,7 @@ def make_app(
 
     finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
     app = Starlette(
-        routes=[*(endpoints.route(one, registry, finders) for one in table), *_pages()],
+        routes=[*(endpoints.route(one, registry, finders) for one in table), *files.routes(public)],
         middleware=[Middleware(Guard, hosts=hosts), Middleware(GZipMiddleware, compresslevel=4)],
         exception_handlers={**dict.fromkeys(STATUS, expected_error), HTTPException: not_found, Exception: unexpected_error},
         lifespan=lifespan,
@@ -120,7 +101,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
         Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
         Endpoint("GET", f"{a_game}/record", ENDED, game.record),
-        Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
+        Endpoint("GET", f"{a_game}/events", VIEWER, game.events, SeatQuery),
         Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
         Endpoint("GET", a_study, ANYBODY, study.overview),
         Endpoint("DELETE", a_study, OWNER, study.delete, reads=False),
@@ -133,19 +114,3 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
         Endpoint("DELETE", analyses, ANYBODY, study.cancel, studies.SpecBody),
     ]
-
-
-def _pages() -> list[Route]:
-    """Returns the routes of the pages and of their static files."""
-    files: dict[str, str | bytes] = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.suffix in TYPES}
-    files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
-    files[FONT_FILE.name] = FONT_FILE.read_bytes()
-
-    def route(path: str, name: str) -> Route:
-        async def answer(_: Request) -> Response:
-            return Response(files[name], media_type=TYPES[Path(name).suffix])
-
-        return Route(path, answer)
-
-    pages = [route(path, name) for path, name in PAGES.items()]
-    return [*pages, *(route(f"/static/{name}", name) for name in files if not name.endswith(".html"))]

@@ -76,7 +76,7 @@ def page_icon() -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="15 0 26 26">{die(1, 5, "dark")}</svg>'
 
 
-def colours(font: str = "/static/inter.ttf") -> str:
+def colours(font: str = "inter.ttf") -> str:
     """Returns CSS: the font, at an address; the colours of both themes as variables, those of seats and regions as classes."""
     lines = [
         f"@font-face {{ font-family: Inter; src: url({font}); font-weight: 400 700; font-display: swap; }}",

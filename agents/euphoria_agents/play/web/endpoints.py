@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ from euphoria_agents.play.web.store import HOST
 from euphoria_agents.validation import checked, decoded
 from euphoria_env.json_reader import Json
 
+QUICK = 10_000  # bytes that are read without a thread
 T = TypeVar("T")
 Finder = Callable[[str, str], Awaitable[Any]]  # from a name and a client, finds a game or study, or raises `Refused`
 
@@ -172,4 +174,5 @@ async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: floa
                     raise Refused(413, f"a message has at most {MAX_BODY:,} bytes")
     except TimeoutError:
         raise Refused(408, f"the message did not come within {seconds:g} seconds") from None
-    return await in_thread(lambda: decoded(bytes(body), kind))
+    read = partial(decoded, bytes(body), kind)
+    return await in_thread(read) if len(body) > QUICK else read()

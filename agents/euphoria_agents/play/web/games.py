@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 from msgspec import Meta
-from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
 from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
 from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.study.stars import stars_by_source
 from euphoria_agents.play.web.agents import ADVISER
 from euphoria_agents.play.web.endpoints import Body, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
-from euphoria_agents.play.web.errors import Refused, error_response
+from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.permissions import give, new_tokens, token_matches
 from euphoria_agents.play.web.queueing import in_thread
 from euphoria_agents.play.web.registry import GameRegistry, RunningGame
 from euphoria_agents.play.web.store import HOST
+from euphoria_agents.play.web.stream import STREAM, ViewStream
 from euphoria_agents.play.web.studies import Start, StudyEndpoints, branch
 from euphoria_env import Game, Rules
 from euphoria_env.json_reader import Json
@@ -30,9 +29,6 @@ DEFAULT_RULES = Rules().to_dict()
 LISTED = 50  # games in the list of games
 LOGGED = 40  # decisions in the log of a view
 MAX_MOVES = 64  # moves after the first one in a request
-HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
-STREAM = "text/event-stream"
-SAME_VERSION = "event: same\n"
 
 Pace = Annotated[float, Meta(ge=0, le=60)]
 
@@ -65,9 +61,10 @@ class Sit(Body):
 
 
 class ViewQuery(SeatQuery):
-    """A request for a view: of now, or of the moment before `decision`."""
+    """A request for a view: of now, or of the moment before `decision`; `own`: if no seat is named, of the client's only seat."""
 
     decision: Version | None = None
+    own: bool = False
 
 
 class Decide(Body):
@@ -158,6 +155,9 @@ class GameEndpoints:
     def view(self, context: RequestContext) -> Json:
         """Returns the view of a seat, or of everybody."""
         body: ViewQuery = context.body
+        seats = context.held - {HOST}
+        if body.own and body.seat is None and len(seats) == 1:
+            (body.seat,) = seats
         if body.decision is None:
             return _view(context)
         session: Session = context.item.session
@@ -233,41 +233,8 @@ class GameEndpoints:
         return {"record": context.item.session.record()}
 
     async def events(self, context: RequestContext) -> Response:
-        """Returns a stream that sends the version whenever something has changed."""
-        return Response(media_type=STREAM) if context.request.method == "HEAD" else _EventStream(context)
-
-
-class _EventStream(Response):
-    """A response that streams the events of a game; its status is 503 if too many clients listen."""
-
-    def __init__(self, context: RequestContext) -> None:
-        super().__init__(media_type=STREAM)
-        self._game: RunningGame = context.item
-        self._registry, self._client = context.registry, context.client
-        self._most = context.registry.limits.listeners * (2 if context.held else 1)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._registry.add_listener(self._game, self._client, self._most):
-            await error_response(503, "too many listen to this game")(scope, receive, send)
-            return
-        try:
-            await StreamingResponse(_messages(self._game), media_type=STREAM)(scope, receive, send)
-        finally:
-            self._game.listeners.remove(self._client)
-
-
-async def _messages(game: RunningGame) -> AsyncIterator[str]:
-    """Yields a message for each version, and one of the type "same" if something else has changed, such as the pace."""
-    last = -1
-    while not game.closed:
-        changed, version = game.changed, game.session.version
-        yield f"{SAME_VERSION if version == last else ''}data: {version}\n\n"
-        last = version
-        while not changed.is_set():
-            try:
-                await asyncio.wait_for(changed.wait(), HEARTBEAT)
-            except TimeoutError:
-                yield ": still there\n\n"
+        """Returns a stream of the views of a seat, or of everybody."""
+        return Response(media_type=STREAM) if context.request.method == "HEAD" else ViewStream(context, _view)
 
 
 def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
@@ -276,8 +243,7 @@ def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
 
 async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Json:
     """Changes the game, and returns the new view."""
-    await context.item.change(act)
-    return await context.run(lambda: _view(context))
+    return await context.item.change(act, see=lambda: _view(context))
 
 
 def _view(context: RequestContext) -> Json:

@@ -66,27 +66,40 @@ class RunningGame:
 
     def announce(self, trouble: str = "", failed: int | None = None) -> None:
         """Sets `trouble` and `failed`, and tells listeners that something has changed."""
-        self.trouble, self.failed = trouble, failed
+        self._set(self.session, trouble, failed)
+        self._tell()
+
+    def _set(self, session: Session, trouble: str = "", failed: int | None = None) -> None:
+        self.session, self.trouble, self.failed = session, trouble, failed
         self.views = {}  # a new dict, since a thread may still fill the old one
+
+    def _tell(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    async def change(self, act: Callable[[Session], Any], tokens: dict[int, str] | None = None) -> None:
-        """Changes the game by `act` and saves it, with new tokens for seats; if `act` or saving fails, nothing is changed."""
+    async def change(
+        self, act: Callable[[Session], Any], tokens: dict[int, str] | None = None, see: Callable[[], Any] = lambda: None
+    ) -> Any:
+        """Changes the game by `act` and saves it, with new tokens for seats; if `act` or saving fails, nothing is changed.
 
-        def attempt() -> None:
+        Returns what `see` returns after the change; until then agents wait, so that whoever has moved does not wait for them.
+        """
+
+        def attempt() -> Any:
             changed = self.session.clone()
             act(changed)
             self._registry.save(self.name, changed, self.pace, tokens or {})
-            self.session = changed
+            self._set(changed)
+            return see()
 
         async with self.lock, self._registry.working.slot(self.client):
             before = self.session
             try:
-                await in_thread(attempt)
+                return await in_thread(attempt)
             finally:  # the thread finishes even if its caller is cancelled
                 if self.session is not before:
-                    self.retry()
+                    self._tell()
+                    self.wake()
 
     async def set_pace(self, pace: float | None) -> None:
         """Changes and saves the pace."""

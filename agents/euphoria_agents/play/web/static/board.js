@@ -52,9 +52,8 @@ export function outline(node) {
 }
 
 // Animates a node from its earlier place on the screen, while it turns by a number of degrees.
-export function moveFrom(node, from, { time = MOVE_TIME, turn = 0 } = {}) {
+export function moveFrom(node, from, { time = MOVE_TIME, turn = 0, to = rectOf(node) } = {}) {
   if (!from || !node.isConnected) return;
-  const to = node.getBoundingClientRect();
   if (!to.width || !from.width) return;
   const [dx, dy, size] = [from.left - to.left, from.top - to.top, from.width / to.width];
   if (Math.abs(dx) + Math.abs(dy) < 1 && !turn) return;
@@ -128,7 +127,9 @@ export class Board {
     }
     const rolled = this.#placeDice(wanted);
     if (!moving) return [];
-    for (const [node, from] of before) moveFrom(node, from, rolled.has(node) ? { time: ROLL_TIME, turn: 360 } : {});
+    const places = [...before].map(([node, from]) => [node, from, rectOf(node)]); // read at once, for one layout
+    for (const [node, from, to] of places)
+      moveFrom(node, from, rolled.has(node) ? { to, time: ROLL_TIME, turn: 360 } : { to });
     return [...this.svg.querySelectorAll(".star")].filter((node) => !stars.has(node.id));
   }
 

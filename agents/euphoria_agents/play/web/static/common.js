@@ -10,12 +10,13 @@ class RequestError extends Error {
 }
 
 export const COMPILED_ONCE = "the first time, its code is compiled, once for this machine";
+export const LOST = "The server cannot be reached; this page goes on when it is back.";
 const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
 const NOTICE = `Waiting for the server: an agent may have to be prepared; ${COMPILED_ONCE}.`;
 
 // `signal` aborts the request; a page that can do so shows by itself that it waits.
 export async function call(method, path, body, signal = null) {
-  const options = { method, cache: "no-store", signal };
+  const options = { method, signal };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json" };
     options.body = JSON.stringify(body ?? {});
@@ -25,11 +26,12 @@ export async function call(method, path, body, signal = null) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new RequestError(0, "The server cannot be reached; this page tries again.");
+    throw new RequestError(0, LOST);
   } finally {
     clearTimeout(late);
-    if (document.getElementById("message").textContent === NOTICE) showMessage("");
+    endMessage(NOTICE);
   }
+  endMessage(LOST);
   const found = await answer.json().catch(() => ({ error: answer.statusText }));
   if (!answer.ok) throw new RequestError(answer.status, found.error);
   return found;
@@ -38,14 +40,24 @@ export async function call(method, path, body, signal = null) {
 export const get = (path) => call("GET", path);
 export const post = (path, body) => call("POST", path, body);
 
+export const loadFacts = () => get(new URL("facts.json", import.meta.url));
+
 export async function loadSymbols() {
-  const text = await (await fetch("/static/symbols.svg")).text();
+  const text = await (await fetch(new URL("symbols.svg", import.meta.url))).text();
   const found = new DOMParser().parseFromString(text, "image/svg+xml");
   document.body.append(document.importNode(found.documentElement, true));
 }
 
+let shown = ""; // the message
+
 export function showMessage(text) {
+  shown = text;
   document.getElementById("message").textContent = text;
+}
+
+// Removes a message whose cause has ended, unless another one has taken its place.
+export function endMessage(text) {
+  if (shown === text) showMessage("");
 }
 
 // Shows the error of a request; other errors are bugs, for the console.

@@ -2,7 +2,20 @@
 // browser; all games; a board on which agents play.
 
 import { badge } from "./board.js";
-import { call, showError, get, loadSymbols, post, render, row, showMessage, sentence, tag, button } from "./common.js";
+import {
+  call,
+  showError,
+  get,
+  loadFacts,
+  loadSymbols,
+  post,
+  render,
+  row,
+  showMessage,
+  sentence,
+  tag,
+  button,
+} from "./common.js";
 import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
 import { recall, remember } from "./library.js";
@@ -285,7 +298,7 @@ function drawGames(games) {
 
 at("file").addEventListener("change", openFile); // at once, since files can be chosen while the rest loads
 try {
-  [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
+  [facts] = await Promise.all([loadFacts(), loadSymbols()]);
   await chooseSeats();
   drawForm();
   const { games, damaged } = await get("/api/games");

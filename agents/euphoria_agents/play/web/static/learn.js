@@ -1,7 +1,7 @@
 // The lessons: fixed positions in practice games, with a task at each step. `lessons.json` has them; the pupil has the seat 0.
 
 import { Board, rectOf } from "./board.js";
-import { button, get, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
+import { button, get, loadFacts, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
 import { legend } from "./legend.js";
 import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
@@ -224,7 +224,7 @@ addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
 try {
   [facts, lessons] = await Promise.all([
-    get("/api/facts"),
+    loadFacts(),
     get(new URL("lessons.json", import.meta.url)),
     loadSymbols(),
   ]);

@@ -9,17 +9,18 @@ import {
   showError,
   get,
   hidden,
+  loadFacts,
   loadSymbols,
   COMPILED_ONCE,
   post,
   render,
   row,
-  showMessage,
   sentence,
   tabList,
   tag,
 } from "./common.js";
 import { adviceInWords } from "./coach.js";
+import { connect } from "./connection.js";
 import { legend } from "./legend.js";
 import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
@@ -37,7 +38,6 @@ const SPEEDS = [
   ["0", "at once"],
 ];
 const STEP = 700; // milliseconds between the decisions of a replay
-const ASLEEP = 60000; // milliseconds without a view after which changes are not animated
 const LOG_LINES = 200;
 const TABS = [
   ["log", "Log"],
@@ -58,13 +58,8 @@ let tray = null; // the player's own workers, goods and cards
 let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
 let replayTimer = 0; // 0: no replay
-let lastPaceChange = Promise.resolve();
 let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
-let lastSeen = Date.now(); // when the last view was shown
-let events = null; // the stream
-let missedVersion; // sent by the stream during a request; null: something else has changed
-const underWay = new Set(); // requests
 const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
@@ -72,27 +67,23 @@ const nameOf = (k) => state.seats[k].name;
 const isMyDecision = () => seat !== null && state.decider === seat;
 const mayControl = () => state.host || state.mine.length > 0;
 
-async function claimSeat() {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!token) return;
-  history.replaceState(null, "", location.pathname);
-  seat = (await post(`${api}/sit`, { token })).seat;
-}
+const { claimSeat, viewOf, refresh, once, decide, postAction, setPace } = connect(api, {
+  seat: () => seat,
+  shown: () => state,
+  sit: (taken) => {
+    seat = taken;
+  },
+  loseSeat: () => {
+    [seat, state, board, tray] = [null, null, null, null];
+  },
+  show: showView,
+  refused: () => {
+    drawnView = ""; // so that the refused choice is drawn again
+  },
+});
 
-const viewOf = (more = "") => get(`${api}/view?${seat === null ? "" : `seat=${seat}`}${more}`);
-
-async function refresh() {
-  const asked = seat;
-  const found = await viewOf().catch((error) => {
-    if (error.status !== 403 || seat === null) throw error;
-    [seat, state, board, tray] = [null, null, null, null]; // the seat has been given to somebody else
-    return refresh();
-  });
-  if (!found) return;
-  if (asked === seat && (!state || found.version >= state.version)) showView(found);
-}
-
-function showView(found) {
+// Shows a view; `live`: it follows soon after the one before, so that what has changed is animated.
+function showView(found, live) {
   const text = JSON.stringify(found);
   if (text === drawnView && state) return; // so that buttons stay where the player is about to click
   drawnView = text;
@@ -104,12 +95,9 @@ function showView(found) {
   state = found;
   document.body.dataset.version = found.version;
   const here = state.mine;
-  if (seat === null && here.length === 1) return takeSeat(here[0]);
   if (here.length > 1 && ((here.includes(state.decider) && state.decider !== seat) || seat === null))
     screenHidden = true;
-  const awake = Date.now() - lastSeen < ASLEEP;
-  lastSeen = Date.now();
-  draw(Boolean(before) && awake && past === null ? before : null);
+  draw(Boolean(before) && live && past === null ? before : null);
   coach();
 }
 
@@ -125,12 +113,12 @@ function takeSeat(next) {
 }
 
 function draw(before = null) {
+  if (past === null) drawBoard(state, before && eventsSince(before)); // first, since it measures where things are
   const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${isMyDecision() ? "● " : ""}Euphoria: ${headline}`;
   render(at("controls"), controls());
-  if (past === null) drawBoard(state, before && eventsSince(before));
   if (screenHidden) drawCover();
   else drawMoves();
   drawLog();
@@ -601,47 +589,15 @@ function playbackControls() {
   ];
 }
 
-// Runs a request unless the same one is under way, such as after a double click.
-async function once(what, work) {
-  if (underWay.has(what)) return;
-  underWay.add(what);
-  try {
-    await work();
-    showMessage("");
-  } catch (error) {
-    showError(error);
-    drawnView = ""; // so that the refused choice is drawn again
-    if (error.status) await refresh().catch(showError);
-  } finally {
-    underWay.delete(what);
-    if (missedVersion !== undefined && missedVersion !== state?.version) refresh().catch(showError);
-    missedVersion = undefined;
-  }
-}
-
-const postAction = (what, body = {}) =>
-  once(what, async () => {
-    await post(`${api}/${what}`, body);
-    await refresh();
-  });
-
-// Sends the speeds one after the other, so that the last one counts.
-function setPace(value) {
-  lastPaceChange = lastPaceChange.then(() => postAction("pace", { pace: value === "" ? null : Number(value) }));
-}
-
 const play = (move) => send([move.action]);
 
 // Plays several moves in one request.
 const send = ([action, ...then]) =>
-  once("play", async () => {
-    showView(await post(`${api}/moves`, { seat, version: state.version, action, ...(then.length ? { then } : {}) }));
-    if (!screenHidden) focusMoves();
-  });
+  decide("moves", { action, ...(then.length ? { then } : {}) }, () => screenHidden || focusMoves());
 
 const focusMoves = () => at("moves").focus({ preventScroll: true });
 
-const undo = () => once("undo", async () => showView(await post(`${api}/undo`, { seat, version: state.version })));
+const undo = () => decide("undo");
 
 const hint = () =>
   once("hint", async () => {
@@ -692,26 +648,6 @@ const deleteGame = () =>
     location.href = "/";
   });
 
-// The stream sends only that something has changed.
-function listen() {
-  events = new EventSource(`${api}/events`);
-  let lost = false;
-  const told = (version) => {
-    if (lost) showMessage("");
-    lost = false;
-    if (underWay.has("play") || underWay.has("undo"))
-      missedVersion = version; // the answer to the request may be newer
-    else if (version !== state?.version) refresh().catch(showError);
-  };
-  events.onmessage = ({ data }) => told(Number(data));
-  events.addEventListener("same", () => told(null)); // something else has changed, such as the speed
-  events.onerror = () => {
-    lost = true;
-    showMessage("The server cannot be reached; this page tries again.");
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
-  };
-}
-
 function handleKey(event) {
   const typing =
     /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
@@ -755,10 +691,9 @@ function addListeners() {
 }
 
 try {
-  await Promise.all([claimSeat(), loadSymbols(), get("/api/facts").then((found) => (facts = found))]);
+  await Promise.all([claimSeat(), loadSymbols(), loadFacts().then((found) => (facts = found))]);
   addListeners();
   await refresh();
-  listen();
 } catch (error) {
   showError(error);
   at("headline").textContent = "No game";

@@ -9,6 +9,7 @@ import {
   download,
   showError,
   get,
+  loadFacts,
   loadSymbols,
   plural,
   post,
@@ -595,7 +596,7 @@ function dialogs() {
 }
 
 try {
-  [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
+  [, facts, game] = await Promise.all([loadSymbols(), loadFacts(), get(api)]);
   judge = game.judges[0];
   const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
   chartSeat = game.names.length > 2 ? watched : null;

@@ -1,0 +1,93 @@
+"""The pages and the files that they load, made once when the server starts.
+
+The address of a file contains a hash of all files, so browsers keep a file for ever, and never a wrong one. A page names all that
+its script will need, so that a browser asks for everything at once.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from euphoria_agents.play.web.board_data import STATIC, colours, page_icon, symbol_sprite
+from euphoria_env.json_reader import Json
+from euphoria_env.render.lettering import FONT_FILE
+
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+    ".ttf": "font/ttf",
+}
+PAGES = {  # by path, the file and the first request of its script
+    "/": ("home.html", "/api/games"),
+    "/play/{game}": ("play.html", "/api/games/{game}/view?own=true"),
+    "/study/{study}": ("study.html", "/api/studies/{study}"),
+    "/learn": ("learn.html", ""),
+    "/help": ("help.html", "/api/pictures"),
+}
+DATA = ("symbols.svg", "facts.json")  # files that every script loads
+KEPT = "public, max-age=31536000, immutable"
+_IMPORT = re.compile(r'^(?:import|export|\}) .*?from "\./([^"]+)";$', re.MULTILINE)
+_SCRIPT = re.compile(r'<script type="module" src="/static/([^"]+)"')
+
+
+def routes(facts: Json) -> list[Route]:
+    """Returns the routes of the pages and of their files; `facts`: the public data for the pages."""
+    files = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.suffix in TYPES}
+    made = {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
+    files |= {"facts.json": msgspec.json.encode(facts), FONT_FILE.name: FONT_FILE.read_bytes()}
+    files |= {name: text.encode() for name, text in made.items()}
+    place = f"/static/{hashlib.sha256(b''.join(files.values())).hexdigest()[:12]}"
+    pages = [_page(path, files, place, *named) for path, named in PAGES.items()]
+    return [*pages, *(_file(f"{place}/{name}", content) for name, content in files.items() if not name.endswith(".html"))]
+
+
+def _file(path: str, content: bytes) -> Route:
+    squeezed, kind = gzip.compress(content), TYPES[Path(path).suffix]
+
+    async def answer(request: Request) -> Response:
+        headers = {"Cache-Control": KEPT, "Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(squeezed, headers={**headers, "Content-Encoding": "gzip"}, media_type=kind)
+        return Response(content, headers=headers, media_type=kind)
+
+    return Route(path, answer)
+
+
+def _page(path: str, files: Mapping[str, bytes], place: str, name: str, first: str) -> Route:
+    html = _SCRIPT.sub(lambda found: _links(files, found[1], first) + found[0], files[name].decode())
+    html = html.replace("/static/", f"{place}/")
+
+    async def answer(request: Request) -> Response:
+        text = html
+        for key, value in request.path_params.items():
+            text = text.replace(f"{{{key}}}", quote(value, safe=""))
+        return Response(text, media_type="text/html")
+
+    return Route(path, answer)
+
+
+def _links(files: Mapping[str, bytes], script: str, first: str) -> str:
+    """Returns the links to all that a script needs: its first request, files and the modules that it imports, and they import."""
+    data = [*([first] if first else []), *(f"/static/{name}" for name in DATA)]
+    modules = [script]
+    for name in modules:
+        modules += [one for one in _IMPORT.findall(files[name].decode()) if one not in modules]
+    return "".join(
+        [
+            *(f'<link rel="preload" as="fetch" crossorigin href="{path}">\n' for path in data),
+            *(f'<link rel="modulepreload" href="/static/{name}">\n' for name in modules),
+        ]
+    )
