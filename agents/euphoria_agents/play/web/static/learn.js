@@ -223,11 +223,7 @@ addEventListener("keydown", ({ key }) => document.querySelectorAll("#moves butto
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
 try {
-  [facts, lessons] = await Promise.all([
-    loadFacts(),
-    get(new URL("lessons.json", import.meta.url)),
-    loadSymbols(),
-  ]);
+  [facts, lessons] = await Promise.all([loadFacts(), get(new URL("lessons.json", import.meta.url)), loadSymbols()]);
   const done = new Set(recall("lessons").map(({ id }) => id));
   const asked = lessons.findIndex(({ id }) => id === location.hash.slice(1));
   const next = lessons.findIndex(({ id }) => !done.has(id));
