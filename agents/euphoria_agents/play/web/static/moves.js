@@ -3,7 +3,10 @@
 import { hidden, icon, tag } from "./elements.js";
 import { worker } from "./seats.js";
 
-const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
+const PRIMARY = /^offer$/; // the moves with golden buttons; none of them gives anything up
+const AGAIN = "Press again to place no further worker";
+const FEW = 0.01; // the part of all tries below which a figure is uncertain
+const EQUAL = 0.01; // a chance to win that is less than this below that of the most tried move is about equal to it
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
 const WORD = new RegExp(
   "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
@@ -33,68 +36,122 @@ export function withSymbols(text) {
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
 
-// The name of a move in a row that already shows its worker.
-function moveTitle(facts, view, move) {
-  if (!move.notation.startsWith("place ")) return move.text;
-  const tile = view.markets[move.space]?.tile;
-  const region = facts.regions.find((one) => move.space.startsWith(one.faction));
-  if (tile) return facts.tiles[tile].title;
-  const title = facts.spaces[move.space].title;
+// The name of a space, or of the market that was built there.
+export function placeName(facts, view, space) {
+  const tile = view.markets[space]?.tile;
+  const { title } = tile ? facts.tiles[tile] : facts.spaces[space];
+  const region = facts.regions.find((one) => space.startsWith(one.faction));
   return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
 }
 
-// The figure of a hint for a move: the chance to win, or else the probability that the adviser chooses it.
+// The name of a move in a row that already shows its worker.
+function moveTitle(facts, view, move) {
+  if (move.notation.startsWith("retrieve ")) return "Take workers back …";
+  return move.notation.startsWith("place ") ? placeName(facts, view, move.space) : move.text;
+}
+
+// The figures of a hint have one unit: the chance to win or, if the adviser does not search, how often it would choose a move.
+export const searched = (hints) => hints.moves.some((one) => one.value != null);
+
 function hintLabel(hints, move) {
-  const thought = hints?.moves.find((one) => one.action === move.action);
+  const of = (action) => hints?.moves.find((one) => one.action === action);
+  const [thought, best] = [of(move.action), of(hints?.best)];
   if (!thought) return null;
-  const [share, words] =
-    thought.value != null ? [thought.value, "chance to win"] : [thought.prior, "the adviser's choice"];
-  if (share == null) return null;
-  const best = hints.best === move.action;
+  const figure = searched(hints) ? thought.value : thought.prior;
+  const tries = hints.moves.reduce((sum, one) => sum + (one.visits ?? 0), 0);
+  const few = thought !== best && thought.visits != null && thought.visits < FEW * tries;
+  const equal = !few && thought.value != null && thought.value > best.value - EQUAL;
+  const note =
+    thought === best ? "best" : figure == null ? "not tried" : few ? "few tries" : equal ? "about equal" : "";
   return tag.span(
-    { class: `hint${best ? " best" : ""}`, title: words },
-    `${Math.round(100 * share)} %`,
-    hidden(` ${words}`),
-    best && " best",
+    { class: `hint${thought === best ? " best" : few ? " few" : ""}` },
+    tag.span(figure == null ? "–" : `${Math.round(100 * figure)} %`),
+    tag.small(note),
   );
 }
 
-// The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one.
-export function moveRows(facts, state, { hints, shown, play, seat }) {
+function grouped(all, key) {
   const groups = new Map();
-  for (const move of shown) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
+  for (const one of all) groups.set(key(one), [...(groups.get(key(one)) ?? []), one]);
+  return [...groups];
+}
+
+// What a move costs, gives and risks.
+function terms({ cost, gain, risk }) {
+  const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), withSymbols(text));
+  return [
+    tag.span(
+      { class: "terms" },
+      part("price", "costs", cost),
+      cost && gain && tag.span({ "aria-hidden": "true" }, "→"),
+      part("gain", "gives", gain),
+    ),
+    part("risk", "risk:", risk),
+  ];
+}
+
+const placedFace = (move) => (move.notation.startsWith("place ") ? faceOf(move) : 0);
+
+// The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one. Moves that
+// differ only in the slot of a site share a row, and so do the payments for taking workers back.
+export function moveRows(facts, state, { hints, shown, play, seat, armed }) {
+  const titled = (move) => moveTitle(facts, state.view, move);
+  const same = (move) => {
+    if (move.notation.startsWith("retrieve ")) return "retrieve";
+    return placedFace(move) ? [titled(move), move.cost, move.gain, move.risk].join() : move.notation;
+  };
   let n = 0;
-  const button = (move) => {
+  const button = ([, alike]) => {
     n += 1;
-    const face = move.notation.startsWith("place ") ? faceOf(move) : 0;
-    const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), withSymbols(text));
+    const move = alike.find((one) => one.action === hints?.best) ?? alike[0];
+    const face = placedFace(move);
+    const many = move.notation.startsWith("retrieve ");
     return tag.li(
       tag.button(
         {
           class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
           type: "button",
-          id: `move-${move.action}`,
-          title: move.text,
-          "data-space": move.space,
+          id: many ? "compose" : `move-${move.action}`,
+          title: many ? null : move.text,
+          "data-space": move.space || null,
+          "data-face": face || null,
           onclick: () => play(move),
         },
         n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
         face ? worker(seat, face) : null,
-        tag.span({ class: "text" }, withSymbols(moveTitle(facts, state.view, move))),
+        tag.span({ class: "text" }, armed === move.action ? AGAIN : withSymbols(titled(move))),
         hintLabel(hints, move),
-        tag.span(
-          { class: "terms" },
-          part("price", "costs", move.cost),
-          move.cost && move.gain && tag.span({ "aria-hidden": "true" }, "→"),
-          part("gain", "gives", move.gain),
-        ),
-        part("risk", "risk:", move.risk),
+        !many && terms(move),
       ),
     );
   };
-  return [...groups].map(([group, moves], k) =>
-    tag.section({ "aria-labelledby": `group-${k}` }, tag.h3({ id: `group-${k}` }, group), tag.ul(moves.map(button))),
+  return grouped(shown, (move) => move.group).map(([group, moves], k) =>
+    tag.section(
+      { "aria-labelledby": `group-${k}` },
+      tag.h3({ id: `group-${k}` }, group),
+      tag.ul(grouped(moves, same).map(button)),
+    ),
   );
+}
+
+// A space: what it costs and gives, who stands there, and the moves to it.
+export function spaceDetails(facts, state, { space, label, moves, seat }) {
+  const name = placeName(facts, state.view, space);
+  const tile = state.view.markets[space]?.tile;
+  const there = state.view.workers[space] ?? [];
+  return [
+    tag.h3(name),
+    tag.p(label.replace(`${name}: `, "")),
+    tile && tag.p({ class: "label" }, `Without a star here: ${facts.tiles[tile].words}`),
+    there.length > 0 &&
+      tag.p(
+        { class: "line" },
+        there.map(([owner, face]) => worker(owner, face)),
+      ),
+    moves.map((move) =>
+      tag.p({ class: "line" }, placedFace(move) ? worker(seat, placedFace(move)) : tag.span(move.text), terms(move)),
+    ),
+  ];
 }
 
 // Whether the ways to answer a series are listed in place of its single choices.
@@ -121,7 +178,7 @@ export const wayList = (state, send) =>
 
 // Shows a popover beside a rectangle, within the window.
 export function showPopover(popover, box, ...content) {
-  popover.replaceChildren(...content.flat());
+  popover.replaceChildren(...content.flat(9).filter(Boolean));
   if (!popover.matches(":popover-open")) popover.showPopover();
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));

@@ -19,10 +19,25 @@ import {
   tabList,
   tag,
 } from "./common.js";
+import { Composer } from "./composer.js";
+import { addDragging } from "./drag.js";
 import { remember } from "./library.js";
 import { animateEvents } from "./motion.js";
-import { showPopover, confirmDialog, faceOf, waysAreListed, moveRows, withSymbols, wayList } from "./moves.js";
-import { playerCell, playerDetails, ranking, ownTray } from "./seats.js";
+import {
+  confirmDialog,
+  faceOf,
+  moveRows,
+  placeName,
+  searched,
+  showPopover,
+  spaceDetails,
+  wayList,
+  waysAreListed,
+  withSymbols,
+} from "./moves.js";
+import { ranking, savePicture } from "./outcome.js";
+import { addPointing } from "./pointing.js";
+import { playerCell, playerDetails, ownTray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -36,6 +51,8 @@ const SPEEDS = [
 const STEP = 700; // milliseconds between the decisions of a replay
 const ASLEEP = 60000; // milliseconds without a view after which changes are not animated
 const LOG_LINES = 200;
+const RECENT = 4; // lines of the log that are shown while others decide
+const TURN = /^(.*?)(?:; )?([^;]+) begins? turn (\d+)$/; // the end of a line of the log
 const TABS = [
   ["log", "Log"],
   ["cards", "Cards"],
@@ -47,6 +64,8 @@ let drawnView = ""; // the same, as JSON
 let seat = null; // whose view this is; null: what everybody may see
 let face = 0; // of the chosen worker; 0: none
 let space = ""; // the clicked space; empty: none
+let armed = null; // the action of a move that plays when it is chosen again
+let composer = null; // while the player takes workers back
 let screenHidden = false; // while the screen is passed to another player
 let hints = null;
 let board = null;
@@ -55,17 +74,24 @@ let tray = null; // the player's own workers, goods and cards
 let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
 let replayTimer = 0; // 0: no replay
+let paceBefore = "0.5"; // the speed of the agents, to go on with after a pause
 let lastPaceChange = Promise.resolve();
 let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
+let shownAtClick = ""; // what the page showed when it was clicked last
 let lastSeen = Date.now(); // when the last view was shown
 let events = null; // the stream
 let missedVersion; // sent by the stream during a request; null: something else has changed
 const underWay = new Set(); // requests
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
-const nameOf = (k) => state.seats[k].name;
+// What a player is called: "You" only where that is clear.
+const nameOf = (k) => {
+  const { name } = state.seats[k];
+  return name === "You" && (k !== seat || state.mine.length > 1) ? `Player ${k + 1}` : name;
+};
 const isMyDecision = () => seat !== null && state.decider === seat;
+const mayChoose = () => past === null && isMyDecision() && !screenHidden;
 const mayControl = () => state.host || state.mine.length > 0;
 
 async function claimSeat() {
@@ -93,9 +119,11 @@ function showView(found) {
   if (text === drawnView && state) return; // so that buttons stay where the player is about to click
   drawnView = text;
   const before = state;
-  if (found.version !== state?.version) {
-    [space, face, hints] = ["", 0, null];
+  if (asked(found) !== asked(state)) {
+    [space, face, armed, composer, hints] = ["", 0, null, null, null];
     at("popover").hidePopover();
+    stopDragging();
+    stopPointing();
   }
   state = found;
   document.body.dataset.version = found.version;
@@ -107,6 +135,9 @@ function showView(found) {
   lastSeen = Date.now();
   draw(Boolean(before) && awake && past === null ? before : null);
 }
+
+// All that a choice begun depends on; a view that leaves it as it was disturbs nobody.
+const asked = (one) => one && JSON.stringify([one.seat, one.decisions, one.board, one.moves]);
 
 function takeSeat(next) {
   [seat, screenHidden, state, board, tray] = [next, false, null, null, null];
@@ -120,9 +151,11 @@ function draw(before = null) {
   document.title = `${isMyDecision() ? "● " : ""}Euphoria: ${headline}`;
   render(at("controls"), controls());
   if (past === null) drawBoard(state, before && eventsSince(before));
+  if (mayChoose() && !composer && state.moves[0].notation.startsWith("take ")) startComposer(null);
   if (screenHidden) drawCover();
   else drawMoves();
-  drawLog();
+  updateMarks();
+  drawLog(before !== null);
 }
 
 function title(headline) {
@@ -170,6 +203,7 @@ function drawBoard(found, told = null) {
     view.players.map((p) => p.workers),
     told !== null,
   );
+  board.pick();
   if (told) animateEvents(told, facts, board, { item, pip, stars });
   drawRegions();
 }
@@ -206,7 +240,7 @@ const fittingMoves = () =>
 
 // Makes the spaces of a drawing buttons; those with legal moves can be reached by Tab, and are marked.
 function decorate(drawing) {
-  const moves = past === null && isMyDecision() && !screenHidden ? fittingMoves() : [];
+  const moves = mayChoose() && !composer ? fittingMoves() : [];
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
@@ -216,6 +250,7 @@ function decorate(drawing) {
     node.setAttribute("tabindex", n ? "0" : "-1");
     node.classList.toggle("can", n > 0);
     node.classList.toggle("legal", n > 0);
+    node.classList.toggle("cannot", !n && (face > 0 || composer !== null));
     node.classList.toggle("best", Boolean(best) && node.dataset.space === best);
     node.classList.toggle("last", node.dataset.space === state.last);
   }
@@ -223,7 +258,10 @@ function decorate(drawing) {
 
 // Marks the spaces and workers again after a choice.
 function updateMarks() {
-  if (board?.svg) decorate(board.svg);
+  if (!board?.svg) return;
+  decorate(board.svg);
+  if (composer) board.pick(composer.dice, composer.chosen, pickDie);
+  else board.pick();
   for (const node of tray?.hand.children ?? []) {
     node.setAttribute("aria-pressed", String(face === Number(node.dataset.face)));
   }
@@ -255,7 +293,8 @@ function drawRegions() {
   );
 }
 
-function drawLog() {
+// The log; `moving`: new lines appear with what they tell of.
+function drawLog(moving = false) {
   const log = at("log");
   const first = state.log_from;
   if (linesDrawn < first || linesDrawn > first + state.log.length || screenHidden) log.replaceChildren();
@@ -266,7 +305,15 @@ function drawLog() {
     ...told.map((line, k) => {
       const decision = linesDrawn + k;
       const by = state.made[decision - first];
-      return tag.li({ class: `seat${by}`, "data-decision": decision }, badge(by), tag.span(withSymbols(line)));
+      const [, text, who, turn] = TURN.exec(line) ?? ["", line];
+      const item = tag.li(
+        { class: `seat${by}${moving ? " told" : ""}`, "data-decision": decision },
+        badge(by),
+        tag.span(withSymbols(text)),
+        turn && tag.b({ class: "turn" }, `Turn ${turn}: ${sentence(who)}`),
+      );
+      item.style.setProperty("--k", Math.min(k, 8));
+      return item;
     }),
   );
   linesDrawn = first + (screenHidden ? 0 : state.log.length);
@@ -309,19 +356,29 @@ function tabs(since) {
 
 function controls() {
   const agents = !state.over && state.seats.some((one) => one.spec);
+  const paused = state.pace === null;
   return [
     mayControl() &&
       agents &&
       select("pace", "speed of the agents", SPEEDS, state.pace === null ? "" : String(state.pace), setPace),
     mayControl() &&
       agents &&
-      state.pace === null &&
+      button("hold", paused ? "▶" : "❚❚", hold, { label: paused ? "let the agents play on" : "pause the agents" }),
+    mayControl() &&
+      agents &&
+      paused &&
       button("step", "Step", () => postAction("step"), { off: !state.waits_for_agent }),
     seat !== null && !state.over && button("hint", "Hint", hint, { off: !isMyDecision() || screenHidden }),
-    seat !== null && (!state.over || state.can_undo) && button("undo", "Take back", undo, { off: !state.can_undo }),
+    seat !== null && (!state.over || state.can_undo) && button("undo", "Undo", undo, { off: !state.can_undo }),
     button("drawer", "Moves", () => document.body.classList.toggle("closed")),
     button("menu", "Menu", (event) => showPopover(at("popover"), rectOf(event.currentTarget), menuItems())),
   ];
+}
+
+function hold() {
+  if (state.pace === null) return setPace(paceBefore);
+  paceBefore = String(state.pace);
+  setPace("");
 }
 
 function menuItems() {
@@ -356,8 +413,8 @@ const KEYS = [
   ["↓ ↑", "walk through the moves"],
   ["Space, Enter", "plays the chosen move"],
   ["H", "hint"],
-  ["U", "takes back"],
-  ["Esc", "shows all moves again"],
+  ["U", "undo"],
+  ["Esc", "shows all moves again, ends a drag"],
   ["?", "this list"],
 ];
 
@@ -375,8 +432,9 @@ function showKeys() {
 
 function drawMoves() {
   render(at("moves"), panel());
-  if (scrolledFor !== `${state.version} ${past}`) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
-  scrolledFor = `${state.version} ${past}`;
+  const shown = `${state.version} ${past} ${composer !== null}`;
+  if (scrolledFor !== shown) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
+  scrolledFor = shown;
 }
 
 function panel() {
@@ -397,7 +455,8 @@ function panel() {
       ),
     );
   if (!isMyDecision())
-    return [trouble(), head, state.over ? outcome() : tag.p({ class: "label" }, waiting()), invitations];
+    return [trouble(), head, state.over ? outcome() : [tag.p({ class: "label" }, waiting()), recent()], invitations];
+  if (composer) return [trouble(), composerPanel(), invitations];
   const shown = fittingMoves().filter((move) => !space || move.space === space);
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
@@ -405,18 +464,27 @@ function panel() {
     trouble(),
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
-    advice && tag.p({ class: "advice" }, "Advice: ", advice.text),
-    narrowed &&
-      button("all", `All ${state.moves.length} moves`, () => {
-        [space, face] = ["", 0];
-        showChoice();
-      }),
+    advice && tag.p({ class: "advice" }, `Advice: ${advice.text}`),
+    advice && tag.p({ class: "label" }, searched(hints) ? CHANCES : CHOICES),
+    narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
       { class: "groups", onkeydown: walkMoves },
-      waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat }),
+      waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat, armed }),
     ),
     invitations,
   ];
+}
+
+const CHANCES = "Beside each move: your chance to win after it.";
+const CHOICES = "This adviser does not search. Beside each move: how often it would choose it.";
+
+// What happened last, for those who wait.
+function recent() {
+  const lines = state.log.map((line, k) => [TURN.exec(line)?.[1] ?? line, state.made[k]]).filter(([text]) => text);
+  return tag.ul(
+    { class: "recent" },
+    lines.slice(-RECENT).map(([text, by]) => tag.li(badge(by), tag.span(withSymbols(text)))),
+  );
 }
 
 // The question, without the "You:" of "You: choose a recruit" for the player who is asked.
@@ -447,11 +515,13 @@ function trouble() {
   );
 }
 
+const choices = () => [...at("moves").querySelectorAll("button.move, button.chip")];
+
 // Moves the focus through the moves, by arrow keys.
 function walkMoves(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
-  const all = [...at("moves").querySelectorAll("button.move")];
+  const all = choices();
   all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))]?.focus();
   event.preventDefault();
 }
@@ -461,46 +531,85 @@ function showChoice() {
   updateMarks();
 }
 
-function chooseFace(next) {
-  if (!isMyDecision() || screenHidden || past !== null) return;
-  const placeable = state.moves.some((move) => move.notation.startsWith(`place ${next} `));
-  [face, space] = [face === next || !placeable ? 0 : next, ""];
+function showAll() {
+  [face, space, armed] = [0, "", null];
   showChoice();
 }
+
+const canPlace = (shown) =>
+  mayChoose() && !composer && state.moves.some((move) => move.notation.startsWith(`place ${shown} `));
+
+function chooseFace(next) {
+  if (!mayChoose() || composer) return;
+  [face, space] = [face === next || !canPlace(next) ? 0 : next, ""];
+  showChoice();
+}
+
+// Plays a move. What gives up a placement must be chosen twice, and workers are taken back in a composer.
+function play(move) {
+  if (move.notation.startsWith("retrieve ")) return compose(move.action);
+  if (move.notation !== "end" || armed === move.action) return send([move.action]);
+  armed = move.action;
+  showChoice();
+}
+
+function startComposer(payment) {
+  [face, space, armed] = [0, "", null];
+  composer = new Composer(state.retrievals, board.diceOf(seat), payment);
+}
+
+function compose(payment) {
+  startComposer(payment);
+  showChoice();
+  focusMoves();
+}
+
+function leaveComposer() {
+  composer = null;
+  showChoice();
+  focusMoves();
+}
+
+function pickDie(die) {
+  composer.toggle(die);
+  showChoice();
+}
+
+// In the middle of a choice that was begun elsewhere there is no way back.
+const mayLeave = () => state.moves.some((move) => move.notation.startsWith("retrieve "));
+
+const composerPanel = () =>
+  composer.panel({ facts, state, seat, redraw: showChoice, send, back: mayLeave() && leaveComposer });
+
+const movesTo = (wanted) => (mayChoose() && !composer ? fittingMoves().filter((move) => move.space === wanted) : []);
 
 // Plays the only move of a clicked space, or offers its moves beside it.
 function clickSpace(node) {
   const { space: wanted } = node.dataset;
-  const moves =
-    past === null && isMyDecision() && !screenHidden ? fittingMoves().filter((move) => move.space === wanted) : [];
+  const moves = movesTo(wanted);
+  stopPointing();
   if (moves.length === 1) return play(moves[0]);
-  if (!moves.length) return describeSpace(node);
+  if (!moves.length) return showPopover(at("popover"), rectOf(node), about(wanted));
+  const chosen = (move) => {
+    at("popover").hidePopover();
+    play(move);
+  };
   showPopover(
     at("popover"),
     rectOf(node),
-    tag.h3(node.getAttribute("aria-label").split(":")[0]),
-    tag.div(
-      { class: "groups" },
-      moveRows(facts, state, {
-        seat,
-        hints,
-        shown: moves,
-        play: (move) => {
-          at("popover").hidePopover();
-          play(move);
-        },
-      }),
-    ),
+    tag.h3(placeName(facts, state.view, wanted)),
+    tag.div({ class: "groups" }, moveRows(facts, state, { seat, hints, shown: moves, play: chosen })),
   );
   at("popover").querySelector("button").focus({ preventScroll: true });
 }
 
-function describeSpace(node) {
-  const { space: wanted } = node.dataset;
-  const tile = state.view.markets[wanted]?.tile;
-  const known = tile ? facts.tiles[tile] : facts.spaces[wanted];
-  explain(node, known.title, known.words);
-}
+const about = (wanted) =>
+  spaceDetails(facts, state, {
+    space: wanted,
+    label: board.space(wanted).getAttribute("aria-label"),
+    moves: movesTo(wanted),
+    seat,
+  });
 
 function explain(node, head, words) {
   showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
@@ -513,12 +622,14 @@ function resultText() {
 }
 
 const outcome = () => [
-  ranking(state.view, state.seats, state.stars),
-  row(
+  tag.div(
+    { class: "row ending" },
     mayControl() && button("rematch", "Rematch", rematch, { kind: "main" }),
     button("study-now", "Study", openStudy),
     button("look-back", "Watch it again", () => showPast(0, true)),
+    button("picture", "Save the picture", () => savePicture(board.svg, `euphoria-${game}`)),
   ),
+  ranking(state.view, state.seats, state.stars),
 ];
 
 const rematch = () =>
@@ -542,7 +653,7 @@ async function showPast(decision, on = false) {
   }
   const found = await viewOf(`&decision=${decision}`);
   const next = past !== null && decision === past + 1;
-  past = decision;
+  [past, composer] = [decision, null];
   if (on) replayTimer = setTimeout(() => showPast(decision + 1, true).catch(showError), STEP);
   at("headline").replaceChildren(...title(""));
   drawBoard(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
@@ -613,8 +724,6 @@ const postAction = (what, body = {}) =>
 function setPace(value) {
   lastPaceChange = lastPaceChange.then(() => postAction("pace", { pace: value === "" ? null : Number(value) }));
 }
-
-const play = (move) => send([move.action]);
 
 // Plays several moves in one request.
 const send = ([action, ...then]) =>
@@ -704,18 +813,16 @@ function handleKey(event) {
     /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
   if (typing || !state || document.querySelector("dialog[open]")) return;
   const { key } = event;
-  const all = [...at("moves").querySelectorAll("button.move")];
+  const all = choices();
   const chosen = all[Number(key) - 1];
   const space_ = event.target.closest?.(".space, .held");
   if (key >= "1" && key <= "9" && chosen) chosen.click();
   else if ((key === "h" || key === "H") && isMyDecision() && !screenHidden) hint();
   else if ((key === "u" || key === "U") && state.can_undo) undo();
   else if (key === "?") showKeys();
-  else if (key === "Escape" && (face || space)) {
-    [face, space] = [0, ""];
-    showChoice();
-  } else if ((key === " " || key === "Enter") && space_)
-    space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  else if (key === "Escape" && composer && mayLeave()) leaveComposer();
+  else if (key === "Escape" && (face || space || armed !== null)) showAll();
+  else if ((key === " " || key === "Enter") && space_) space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {
     (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
   } else if (
@@ -728,7 +835,30 @@ function handleKey(event) {
   event.preventDefault();
 }
 
+// The second click of a double click counts only if the first one has not changed what it meets.
+function dropSecondClick(event) {
+  const shown = `${state?.version} ${Boolean(composer)} ${armed} ${past}`;
+  if (event.detail > 1 && shown !== shownAtClick) {
+    event.preventDefault();
+    event.stopPropagation();
+  } else shownAtClick = shown;
+}
+
+const stopDragging = addDragging({
+  begin(shown) {
+    if (!canPlace(shown)) return false;
+    [face, space] = [shown, ""];
+    showChoice();
+    return true;
+  },
+  drop: (wanted) => movesTo(wanted).slice(0, 1).forEach(play),
+  end: showAll,
+});
+
+const stopPointing = addPointing({ point: (wanted, shown) => board?.point(wanted, seat, shown), about });
+
 function addListeners() {
+  addEventListener("click", dropSecondClick, { capture: true });
   at("board").addEventListener("click", (event) => {
     const node = event.target.closest(".space");
     const worker = event.target.closest(".die");
