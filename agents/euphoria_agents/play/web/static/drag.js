@@ -57,7 +57,9 @@ export function addDragging({ begin, drop, end }) {
     cancel();
     setTimeout(() => clicks?.abort()); // the click that ends a drag comes before
   });
-  for (const what of ["pointercancel", "lostpointercapture", "blur"]) addEventListener(what, cancel);
+  for (const what of ["pointercancel", "blur"]) addEventListener(what, cancel);
+  // a finger's first capture, which `lift` replaces, is lost elsewhere
+  addEventListener("lostpointercapture", (event) => event.target === drag?.held && cancel());
   addEventListener(
     "keydown",
     (event) => {

@@ -11,7 +11,7 @@ const PRESS = 500; // and under a finger
 // Returns a function that ends both.
 export function addPointing({ point, about }) {
   const tip = tag.div({ id: "tip", popover: "manual", role: "tooltip" });
-  document.body.append(tip);
+  document.querySelector("main").append(tip);
   let timer = 0;
 
   const hide = () => {
@@ -41,6 +41,8 @@ export function addPointing({ point, about }) {
     true,
   );
   on("pointerup", SPACES, () => clearTimeout(timer));
+  const told = (event) => event.pointerType === "touch" && tip.matches(":popover-open"); // by a long press, which is no tap
+  on("click", SPACES, (_, event) => told(event) && event.stopPropagation(), true);
   on("contextmenu", SPACES, (node, event) => node && event.pointerType !== "mouse" && event.preventDefault());
   on("keydown", SPACES, (_, event) => event.key === "Escape" && hide());
   for (const what of ["pointercancel", "scroll"]) addEventListener(what, hide, { capture: true });
