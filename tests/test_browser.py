@@ -254,9 +254,11 @@ def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chro
     server.end(signal.SIGKILL)
     page.get_by_text("cannot be reached").wait_for()
     page.locator("button.move").first.click()
+    page.locator(ASKED_AGAIN).or_(page.locator("#question")).first.click()
     page.get_by_text("cannot be reached").wait_for()
     server.start()
     page.get_by_text("cannot be reached").wait_for(state="hidden")
+    page.keyboard.press("Escape")
     assert tab.moves() == moves
     tab.play()
     tab.state()

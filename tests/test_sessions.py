@@ -199,7 +199,7 @@ def test_a_retrieval_tells_the_chance_to_lose_a_worker() -> None:
     free, site = MOVES.index("retrieve free"), "what it paid on a site is lost"
     for dice, workers in ((2, ("4 aquifer", "4 aquifer")), (3, ("4 aquifer", "4 aquifer", "5 euphorian_site_1_2"))):
         lost = sum(8 + sum(roll) >= 16 for roll in product(range(1, 7), repeat=dice)) / 6**dice
-        text = f"Take back {dice} and roll: {100 * lost:.1f} % to lose your highest worker"
+        text = f"Take back {dice} and roll: {100 * lost:.1f} % to lose a worker"
         assert told[free, workers] == (text, site if dice == 3 else "")
     assert told[free, ("4 aquifer",)] == ("Take back 1 and roll", "")
 

@@ -110,8 +110,8 @@ def _worker(own: dict[str, list[int]], name: str) -> str:
 
 def _told(risks: Sequence[str], workers: Sequence[str]) -> tuple[str, str]:
     """Returns what a retrieval does, and further risks, from the risks of its last answer."""
-    check = "".join(f": {risk.removeprefix(_CHECK)}" for risk in risks if risk.startswith(_CHECK))
+    chances = [risk.removeprefix(_CHECK).replace("your highest", "a") for risk in risks if risk.startswith(_CHECK)]
     paid = sum(worker[2:] in SLOTS for worker in workers)
     lost = [f"what {'they' if paid > 1 else 'it'} paid on a site is lost"] if paid else []
     further = [risk for risk in risks if risk and not risk.startswith(_SAID)]
-    return f"Take back {len(workers)} and roll{check}", "; ".join(lost + further)
+    return ": ".join([f"Take back {len(workers)} and roll", *chances]), "; ".join(lost + further)

@@ -44,7 +44,20 @@ export class Composer {
       );
     const payments = state.moves.filter((move) => this.retrievals.some((one) => one.payment === move.action));
     return [
-      tag.h2({ id: "question" }, "Which workers do you take back?"),
+      tag.h2({ id: "question" }, "Take workers back"),
+      payments.length > 1 &&
+        tag.div(
+          { class: "chips", role: "group", "aria-label": "payment" },
+          payments.map((move) =>
+            chip(
+              `pay-${move.action}`,
+              this.payment === move.action,
+              () => (this.payment = move.action),
+              { title: move.text },
+              tag.span(withSymbols(move.cost || "nothing"), move.gain && ["→", withSymbols(move.gain)]),
+            ),
+          ),
+        ),
       tag.div(
         { class: "chips", role: "group", "aria-label": "workers to take back" },
         this.dice.map((die, k) =>
@@ -58,21 +71,6 @@ export class Composer {
           ),
         ),
       ),
-      payments.length > 1 && tag.h3("What do you pay for it?"),
-      payments.length > 1 &&
-        tag.div(
-          { class: "chips", role: "group", "aria-label": "payment" },
-          payments.map((move) =>
-            chip(
-              `pay-${move.action}`,
-              this.payment === move.action,
-              () => (this.payment = move.action),
-              { title: move.text },
-              tag.span(withSymbols(move.cost || "nothing")),
-              move.gain && tag.span("→ ", withSymbols(move.gain)),
-            ),
-          ),
-        ),
       tag.div(
         { class: "row confirm" },
         back && button("back", "Back", back),
