@@ -4,6 +4,14 @@ import { button, tag } from "./elements.js";
 import { placeName, withSymbols } from "./moves.js";
 import { worker } from "./seats.js";
 
+// Buttons that are on or off.
+const chips = (label, all, props, content) =>
+  all.length > 0 &&
+  tag.div(
+    { class: "chips", role: "group", "aria-label": label },
+    all.map((one, k) => tag.button({ type: "button", class: "chip", ...props(one, k) }, content(one))),
+  );
+
 const named = (die) => `${die.face} ${die.where}`;
 
 export class Composer {
@@ -26,51 +34,15 @@ export class Composer {
 
   // The panel; `redraw` after a choice, `send(actions)` to confirm, `back` to leave.
   panel({ facts, state, seat, redraw, send, back }) {
+    const changing = (change) => () => {
+      change();
+      redraw();
+    };
     const { way } = this;
-    const chip = (id, on, change, more, ...content) =>
-      tag.button(
-        {
-          type: "button",
-          class: "chip",
-          id,
-          "aria-pressed": String(on),
-          ...more,
-          onclick: () => {
-            change();
-            redraw();
-          },
-        },
-        content,
-      );
-    const payments = state.moves.filter((move) => this.retrievals.some((one) => one.payment === move.action));
     return [
       tag.h2({ id: "question" }, "Take workers back"),
-      payments.length > 1 &&
-        tag.div(
-          { class: "chips", role: "group", "aria-label": "payment" },
-          payments.map((move) =>
-            chip(
-              `pay-${move.action}`,
-              this.payment === move.action,
-              () => (this.payment = move.action),
-              { title: move.text },
-              tag.span(withSymbols(move.cost || "nothing"), move.gain && ["→", withSymbols(move.gain)]),
-            ),
-          ),
-        ),
-      tag.div(
-        { class: "chips", role: "group", "aria-label": "workers to take back" },
-        this.dice.map((die, k) =>
-          chip(
-            `worker-${k}`,
-            this.chosen.has(die),
-            () => this.toggle(die),
-            { "data-space": die.where },
-            worker(seat, die.face),
-            tag.span(placeName(facts, state.view, die.where)),
-          ),
-        ),
-      ),
+      this.#payments(state, changing),
+      this.#workers((die) => placeName(facts, state.view, die.where), seat, changing),
       tag.div(
         { class: "row confirm" },
         back && button("back", "Back", back),
@@ -81,5 +53,34 @@ export class Composer {
         ),
       ),
     ];
+  }
+
+  #payments(state, changing) {
+    const offered = state.moves.filter((move) => this.retrievals.some((one) => one.payment === move.action));
+    return chips(
+      "payment",
+      offered.length < 2 ? [] : offered,
+      (move) => ({
+        id: `pay-${move.action}`,
+        title: move.text,
+        "aria-pressed": String(this.payment === move.action),
+        onclick: changing(() => (this.payment = move.action)),
+      }),
+      (move) => tag.span(withSymbols(move.cost || "nothing"), move.gain && ["→", withSymbols(move.gain)]),
+    );
+  }
+
+  #workers(placeOf, seat, changing) {
+    return chips(
+      "workers to take back",
+      this.dice,
+      (die, k) => ({
+        id: `worker-${k}`,
+        "data-space": die.where,
+        "aria-pressed": String(this.chosen.has(die)),
+        onclick: changing(() => this.toggle(die)),
+      }),
+      (die) => [worker(seat, die.face), tag.span(placeOf(die))],
+    );
   }
 }

@@ -3,71 +3,68 @@
 import { svg, tag } from "./elements.js";
 
 const SLACK = 6; // pixels that a click may move
+const spaceAt = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("#board .can");
+const unmark = () => document.querySelector("#board .over")?.classList.remove("over");
 
-// `begin(face)` returns whether this worker can be dragged; `drop(space)` plays it there; `end()` after every drag.
-export function addDragging({ begin, drop, end }) {
-  let drag = null;
+export class Dragging {
+  #held = null; // the frame of the pressed worker, and where it was pressed
+  #from = null;
+  #die = null; // the worker under the pointer, once it has moved
+  #lifted = false; // whether the last press became a drag, so that it is no click
 
-  const spaceAt = ({ clientX: x, clientY: y }) => document.elementFromPoint(x, y)?.closest("#board .can");
-
-  function cancel() {
-    const { node, held, id } = drag ?? {};
-    drag = null;
-    if (!node) return;
-    node.remove();
-    document.body.classList.remove("dragging");
-    document.querySelector("#board .over")?.classList.remove("over");
-    if (held.hasPointerCapture(id)) held.releasePointerCapture(id);
-    end();
+  // `begin(face)` returns whether this worker can be dragged; `drop(space)` plays it there; `end()` follows every drag.
+  constructor(work) {
+    this.work = work;
+    addEventListener("pointerdown", (event) => this.#press(event));
+    addEventListener("pointermove", (event) => this.#move(event));
+    addEventListener("pointerup", (event) => this.#release(event));
+    for (const what of ["pointercancel", "blur"]) addEventListener(what, () => this.cancel());
+    // the first capture of a finger, by what is in the frame, ends as soon as the frame takes over
+    addEventListener("lostpointercapture", (event) => event.target === this.#held && this.cancel());
+    addEventListener("click", (event) => this.#lifted && event.detail && event.stopPropagation(), { capture: true });
+    addEventListener("keydown", (event) => this.#die && event.key === "Escape" && this.cancel());
   }
 
-  function lift() {
-    const { held } = drag;
-    if (!begin(Number(held.dataset.face))) return cancel();
-    held.setPointerCapture(drag.id);
-    const die = held.querySelector("use").cloneNode();
-    drag.node = tag.div({ class: "lifted", "aria-hidden": "true" }, svg("svg", { viewBox: "0 0 40 26" }, die));
-    document.body.append(drag.node);
-    document.body.classList.add("dragging");
-    addEventListener("click", (event) => event.stopPropagation(), {
-      capture: true,
-      once: true,
-      signal: drag.clicks.signal,
-    });
+  #press(event) {
+    this.cancel();
+    this.#lifted = false;
+    if (event.button || !event.isPrimary) return;
+    [this.#held, this.#from] = [event.target.closest("#tray .held"), event];
   }
 
-  addEventListener("pointerdown", (event) => {
-    cancel();
-    const held = event.target.closest?.("#tray .held");
-    if (!held || event.button || !event.isPrimary) return;
-    drag = { held, id: event.pointerId, x: event.clientX, y: event.clientY, clicks: new AbortController() };
-  });
-  addEventListener("pointermove", (event) => {
-    if (!drag || event.pointerId !== drag.id) return;
-    if (!drag.node && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > SLACK) lift();
-    if (!drag?.node) return;
-    drag.node.style.translate = `${event.clientX}px ${event.clientY}px`;
-    document.querySelector("#board .over")?.classList.remove("over");
+  #move(event) {
+    if (!this.#held || event.pointerId !== this.#from.pointerId) return;
+    const way = Math.hypot(event.clientX - this.#from.clientX, event.clientY - this.#from.clientY);
+    if (!this.#die && way > SLACK) this.#lift();
+    if (!this.#die) return;
+    this.#die.style.translate = `${event.clientX}px ${event.clientY}px`;
+    unmark();
     spaceAt(event)?.classList.add("over");
-  });
-  addEventListener("pointerup", (event) => {
-    const { node, clicks } = drag ?? {};
-    const space = node && spaceAt(event);
-    if (space) drop(space.dataset.space);
-    cancel();
-    setTimeout(() => clicks?.abort()); // the click that ends a drag comes before
-  });
-  for (const what of ["pointercancel", "blur"]) addEventListener(what, cancel);
-  // a finger's first capture, which `lift` replaces, is lost elsewhere
-  addEventListener("lostpointercapture", (event) => event.target === drag?.held && cancel());
-  addEventListener(
-    "keydown",
-    (event) => {
-      if (event.key !== "Escape" || !drag?.node) return;
-      event.stopImmediatePropagation();
-      cancel();
-    },
-    { capture: true },
-  );
-  return cancel;
+  }
+
+  #lift() {
+    if (!this.work.begin(Number(this.#held.dataset.face))) return this.cancel();
+    this.#held.setPointerCapture(this.#from.pointerId);
+    const die = svg("svg", { viewBox: "0 0 40 26" }, this.#held.querySelector("use").cloneNode());
+    this.#die = tag.div({ class: "lifted", "aria-hidden": "true" }, die);
+    this.#lifted = true;
+    document.body.append(this.#die);
+    document.body.classList.add("dragging");
+  }
+
+  #release(event) {
+    const space = this.#die && spaceAt(event);
+    if (space) this.work.drop(space.dataset.space);
+    this.cancel();
+  }
+
+  cancel() {
+    const die = this.#die;
+    [this.#held, this.#die] = [null, null];
+    if (!die) return;
+    die.remove();
+    unmark();
+    document.body.classList.remove("dragging");
+    this.work.end();
+  }
 }

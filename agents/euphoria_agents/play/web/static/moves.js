@@ -6,7 +6,7 @@ import { worker } from "./seats.js";
 const PRIMARY = /^offer$/; // the moves with golden buttons; none of them gives anything up
 const AGAIN = "Press again to place no further worker";
 const FEW = 0.01; // the part of all tries below which a figure is uncertain
-const EQUAL = 0.01; // a chance to win that is less than this below that of the most tried move is about equal to it
+const EQUAL = 0.01; // by so much two searches differ on moves that they try more often
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
 const WORD = new RegExp(
   "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
@@ -36,6 +36,9 @@ export function withSymbols(text) {
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
 
+export const isRetrieval = (move) => move.notation.startsWith("retrieve ");
+const placedFace = (move) => (move.notation.startsWith("place ") ? faceOf(move) : 0);
+
 // The name of a space, or of the market that was built there.
 export function placeName(facts, view, space) {
   const tile = view.markets[space]?.tile;
@@ -46,7 +49,7 @@ export function placeName(facts, view, space) {
 
 // The name of a move in a row that already shows its worker.
 function moveTitle(facts, view, move) {
-  if (move.notation.startsWith("retrieve ")) return "Take workers back …";
+  if (isRetrieval(move)) return "Take workers back …";
   return move.notation.startsWith("place ") ? placeName(facts, view, move.space) : move.text;
 }
 
@@ -90,46 +93,47 @@ function terms({ cost, gain, risk }) {
   ];
 }
 
-const placedFace = (move) => (move.notation.startsWith("place ") ? faceOf(move) : 0);
+// A row, number `n`, of moves that are alike; `armed`: the action that plays when it is chosen again.
+function moveRow(facts, state, { hints, play, seat, armed }, alike, n) {
+  const move = alike.find((one) => one.action === hints?.best) ?? alike[0];
+  const [face, many] = [placedFace(move), isRetrieval(move)];
+  const about = {
+    class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
+    type: "button",
+    id: many ? "compose" : `move-${move.action}`,
+    title: many ? null : move.text,
+    "data-space": move.space || null,
+    "data-face": face || null,
+    onclick: () => play(move),
+  };
+  return tag.li(
+    tag.button(
+      about,
+      n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
+      face ? worker(seat, face) : null,
+      tag.span({ class: "text" }, armed === move.action ? AGAIN : withSymbols(moveTitle(facts, state.view, move))),
+      hintLabel(hints, move),
+      !many && terms(move),
+    ),
+  );
+}
 
 // The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one. Moves that
 // differ only in the slot of a site share a row, and so do the payments for taking workers back.
-export function moveRows(facts, state, { hints, shown, play, seat, armed }) {
-  const titled = (move) => moveTitle(facts, state.view, move);
-  const same = (move) => {
-    if (move.notation.startsWith("retrieve ")) return "retrieve";
-    return placedFace(move) ? [titled(move), move.cost, move.gain, move.risk].join() : move.notation;
+export function moveRows(facts, state, { shown, ...more }) {
+  const alike = (move) => {
+    if (isRetrieval(move)) return "retrieve";
+    return placedFace(move)
+      ? JSON.stringify([moveTitle(facts, state.view, move), move.cost, move.gain, move.risk])
+      : move.notation;
   };
   let n = 0;
-  const button = ([, alike]) => {
-    n += 1;
-    const move = alike.find((one) => one.action === hints?.best) ?? alike[0];
-    const face = placedFace(move);
-    const many = move.notation.startsWith("retrieve ");
-    return tag.li(
-      tag.button(
-        {
-          class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
-          type: "button",
-          id: many ? "compose" : `move-${move.action}`,
-          title: many ? null : move.text,
-          "data-space": move.space || null,
-          "data-face": face || null,
-          onclick: () => play(move),
-        },
-        n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
-        face ? worker(seat, face) : null,
-        tag.span({ class: "text" }, armed === move.action ? AGAIN : withSymbols(titled(move))),
-        hintLabel(hints, move),
-        !many && terms(move),
-      ),
-    );
-  };
+  const row = ([, moves]) => moveRow(facts, state, more, moves, (n += 1));
   return grouped(shown, (move) => move.group).map(([group, moves], k) =>
     tag.section(
       { "aria-labelledby": `group-${k}` },
       tag.h3({ id: `group-${k}` }, group),
-      tag.ul(grouped(moves, same).map(button)),
+      tag.ul(grouped(moves, alike).map(row)),
     ),
   );
 }

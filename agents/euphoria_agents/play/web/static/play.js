@@ -20,12 +20,13 @@ import {
   tag,
 } from "./common.js";
 import { Composer } from "./composer.js";
-import { addDragging } from "./drag.js";
+import { Dragging } from "./drag.js";
 import { remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import {
   confirmDialog,
   faceOf,
+  isRetrieval,
   moveRows,
   placeName,
   searched,
@@ -122,7 +123,7 @@ function showView(found) {
   if (asked(found) !== asked(state)) {
     [space, face, armed, composer, hints] = ["", 0, null, null, null];
     at("popover").hidePopover();
-    stopDragging();
+    dragging.cancel();
     stopPointing();
   }
   state = found;
@@ -547,7 +548,7 @@ function chooseFace(next) {
 
 // Plays a move. What gives up a placement must be chosen twice, and workers are taken back in a composer.
 function play(move) {
-  if (move.notation.startsWith("retrieve ")) return compose(move.action);
+  if (isRetrieval(move)) return compose(move.action);
   if (move.notation !== "end" || armed === move.action) return send([move.action]);
   armed = move.action;
   showChoice();
@@ -576,7 +577,7 @@ function pickDie(die) {
 }
 
 // In the middle of a choice that was begun elsewhere there is no way back.
-const mayLeave = () => state.moves.some((move) => move.notation.startsWith("retrieve "));
+const mayLeave = () => state.moves.some(isRetrieval);
 
 const composerPanel = () =>
   composer.panel({ facts, state, seat, redraw: showChoice, send, back: mayLeave() && leaveComposer });
@@ -844,7 +845,7 @@ function dropSecondClick(event) {
   } else shownAtClick = shown;
 }
 
-const stopDragging = addDragging({
+const dragging = new Dragging({
   begin(shown) {
     if (!canPlace(shown)) return false;
     [face, space] = [shown, ""];
