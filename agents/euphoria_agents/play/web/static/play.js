@@ -360,15 +360,11 @@ function controls() {
   const paused = state.pace === null;
   return [
     mayControl() &&
-      agents &&
-      select("pace", "speed of the agents", SPEEDS, state.pace === null ? "" : String(state.pace), setPace),
-    mayControl() &&
-      agents &&
-      button("hold", paused ? "▶" : "❚❚", hold, { label: paused ? "let the agents play on" : "pause the agents" }),
-    mayControl() &&
-      agents &&
-      paused &&
-      button("step", "Step", () => postAction("step"), { off: !state.waits_for_agent }),
+      agents && [
+        select("pace", "speed of the agents", SPEEDS, paused ? "" : String(state.pace), setPace),
+        button("hold", paused ? "▶" : "❚❚", hold, { label: paused ? "let the agents play on" : "pause the agents" }),
+        paused && button("step", "Step", () => postAction("step"), { off: !state.waits_for_agent }),
+      ],
     seat !== null && !state.over && button("hint", "Hint", hint, { off: !isMyDecision() || screenHidden }),
     seat !== null && (!state.over || state.can_undo) && button("undo", "Undo", undo, { off: !state.can_undo }),
     button("drawer", "Moves", () => document.body.classList.toggle("closed")),
@@ -469,7 +465,7 @@ function panel() {
     advice && tag.p({ class: "label" }, searched(hints) ? CHANCES : CHOICES),
     narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
-      { class: "groups", onkeydown: walkMoves },
+      { class: "groups" },
       waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat, armed }),
     ),
     invitations,
@@ -521,8 +517,8 @@ const choices = () => [...at("moves").querySelectorAll("button.move, button.chip
 // Moves the focus through the moves, by arrow keys.
 function walkMoves(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step) return;
   const all = choices();
+  if (!step || !all.length) return;
   all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))]?.focus();
   event.preventDefault();
 }
@@ -836,13 +832,11 @@ function handleKey(event) {
   event.preventDefault();
 }
 
-// The second click of a double click counts only if the first one has not changed what it meets.
+// The second click of a double click plays nothing if the first one has changed what it meets.
 function dropSecondClick(event) {
-  const shown = `${state?.version} ${Boolean(composer)} ${armed} ${past}`;
-  if (event.detail > 1 && shown !== shownAtClick) {
-    event.preventDefault();
-    event.stopPropagation();
-  } else shownAtClick = shown;
+  const shown = `${state?.version} ${Boolean(composer)} ${armed}`;
+  if (event.detail < 2) shownAtClick = shown;
+  else if (shown !== shownAtClick && event.target.closest("#moves, #board, #popover")) event.stopPropagation();
 }
 
 const dragging = new Dragging({
@@ -866,7 +860,7 @@ function addListeners() {
     const under = node ?? (worker && board.space(worker.dataset.space));
     if (under) clickSpace(under);
   });
-  at("moves").addEventListener("keydown", (event) => event.target === at("moves") && walkMoves(event));
+  at("moves").addEventListener("keydown", walkMoves);
   addEventListener("keydown", handleKey);
   addEventListener("pointerdown", finishAnimations, { capture: true });
   document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(showError));
