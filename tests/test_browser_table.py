@@ -71,6 +71,7 @@ def test_workers_are_taken_back_in_any_order_by_one_request(server: ServerProces
     page.locator("#roll").click()
     tab.settle(before)
     assert asked == ["moves"] and page.locator("#tray .held").count() == 3
+    assert "choose" not in page.locator("#log").inner_text() and "You pay" in page.locator("#log").inner_text()
     assert page.locator("#player-0 [data-item=morale]").inner_text().endswith("6")
 
 

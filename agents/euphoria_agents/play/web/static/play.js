@@ -54,6 +54,7 @@ const ASLEEP = 60000; // milliseconds without a view after which changes are not
 const LOG_LINES = 200;
 const RECENT = 4; // lines of the log that are shown while others decide
 const TURN = /^(.*?)(?:; )?([^;]+) begins? turn (\d+)$/; // the end of a line of the log
+const STEPS = /^.* chooses? "take [^"]*"$/; // the line after these tells it
 const TABS = [
   ["log", "Log"],
   ["cards", "Cards"],
@@ -306,9 +307,9 @@ function drawLog(moving = false) {
     ...told.map((line, k) => {
       const decision = linesDrawn + k;
       const by = state.made[decision - first];
-      const [, text, who, turn] = TURN.exec(line) ?? ["", line];
+      const [text, who, turn] = parts(line);
       const item = tag.li(
-        { class: `seat${by}${moving ? " told" : ""}`, "data-decision": decision },
+        { class: `seat${by}${moving ? " told" : ""}`, "data-decision": decision, hidden: !text && !turn },
         badge(by),
         tag.span(withSymbols(text)),
         turn && tag.b({ class: "turn" }, `Turn ${turn}: ${sentence(who)}`),
@@ -332,6 +333,9 @@ function drawLog(moving = false) {
     );
   }
 }
+
+// A line of the log: what happened, and whose turn it ends with.
+const parts = (line) => TURN.exec(line)?.slice(1) ?? [STEPS.test(line) ? "" : line];
 
 // The player's last decision; -1 if the log does not have it.
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
@@ -477,7 +481,7 @@ const CHOICES = "This adviser does not search. Beside each move: how often it wo
 
 // What happened last, for those who wait.
 function recent() {
-  const lines = state.log.map((line, k) => [TURN.exec(line)?.[1] ?? line, state.made[k]]).filter(([text]) => text);
+  const lines = state.log.map((line, k) => [parts(line)[0], state.made[k]]).filter(([text]) => text);
   return tag.ul(
     { class: "recent" },
     lines.slice(-RECENT).map(([text, by]) => tag.li(badge(by), tag.span(withSymbols(text)))),
