@@ -139,10 +139,10 @@ export function moveRows(facts, state, { shown, ...more }) {
 }
 
 // A space: what it costs and gives, who stands there, and the moves to it.
-export function spaceDetails(facts, state, { space, label, moves, seat }) {
-  const name = placeName(facts, state.view, space);
-  const tile = state.view.markets[space]?.tile;
-  const there = state.view.workers[space] ?? [];
+export function spaceDetails(facts, view, { space, label, moves, seat }) {
+  const name = placeName(facts, view, space);
+  const tile = view.markets[space]?.tile;
+  const there = view.workers[space] ?? [];
   return [
     tag.h3(name),
     tag.p(label.replace(`${name}: `, "")),

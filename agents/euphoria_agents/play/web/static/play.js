@@ -71,6 +71,7 @@ let composer = null; // while the player takes workers back
 let screenHidden = false; // while the screen is passed to another player
 let hints = null;
 let board = null;
+let viewOnBoard = null; // what the board shows, which may be past
 let cells = []; // the cells of the players
 let tray = null; // the player's own workers, goods and cards
 let tab = "log";
@@ -185,6 +186,7 @@ function drawCover() {
 // Shows the board of a view; `told`: the events that led to it, which are animated.
 function drawBoard(found, told = null) {
   const { view } = found;
+  viewOnBoard = view;
   if (!board) {
     for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
     cells = view.players.map((p) => playerCell(facts, p.seat));
@@ -432,6 +434,7 @@ function showKeys() {
 }
 
 function drawMoves() {
+  board?.point();
   render(at("moves"), panel());
   const shown = `${state.version} ${past} ${composer !== null}`;
   if (scrolledFor !== shown) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
@@ -605,7 +608,7 @@ function clickSpace(node) {
 }
 
 const about = (wanted) =>
-  spaceDetails(facts, state, {
+  spaceDetails(facts, viewOnBoard, {
     space: wanted,
     label: board.space(wanted).getAttribute("aria-label"),
     moves: movesTo(wanted),
