@@ -115,6 +115,7 @@ def tabs(chromium: Any) -> Iterator[Callable[..., Tab]]:
 
     yield one
     for tab in opened:
+        tab.page.remove_listener("response", tab._note)  # it would ask a page that is closing
         tab.context.close()
         assert tab.faults == []
 

@@ -48,8 +48,11 @@ def middle(tab: Tab, what: str) -> tuple[float, float]:
 def play(tab: Tab, move: str) -> None:
     """Plays a move past the page."""
     tab.page.evaluate(
-        """action => fetch(location.pathname.replace("play", "api/games") + "/moves", {method: "POST", headers: {"Content-Type":
-        "application/json"}, body: JSON.stringify({seat: 0, version: Number(document.body.dataset.version), action})})""",
+        """async action => {
+            const body = JSON.stringify({seat: 0, version: Number(document.body.dataset.version), action});
+            const address = location.pathname.replace("play", "api/games") + "/moves";
+            await (await fetch(address, {method: "POST", headers: {"Content-Type": "application/json"}, body})).json();
+        }""",
         move,
     )
 
@@ -98,6 +101,7 @@ def test_a_retrieval_begun_elsewhere_goes_on_in_the_composer(server: ServerProce
         tab.page.keyboard.press(key)
     tab.settle(before)
     assert tab.page.locator("#tray .held").count() == 2
+    tab.state()
 
 
 def test_what_gives_up_a_placement_is_asked_twice(server: ServerProcess, tab: Tab) -> None:
@@ -118,6 +122,7 @@ def test_what_gives_up_a_placement_is_asked_twice(server: ServerProcess, tab: Ta
     page.keyboard.press("Enter")
     tab.settle(before)
     assert asked == ["moves"]
+    tab.state()
 
 
 def test_list_and_board_show_each_other(server: ServerProcess, tab: Tab) -> None:
@@ -184,7 +189,8 @@ def test_a_die_is_dragged_and_all_else_ends_a_drag(server: ServerProcess, tab: T
     play(tab, "place 4 generator")  # in another tab
     page.locator(".lifted").wait_for(state="detached")
     page.mouse.up()
-    assert page.locator("#board .die[data-space=generator]").count() == 1
+    assert page.locator("#board .die[data-space=generator][data-seat='0']").count() == 1
+    tab.state()
 
 
 @pytest.mark.long
@@ -208,6 +214,7 @@ def test_fingers_drag_and_press_long(server: ServerProcess, tabs: Callable[..., 
     assert tab.page.locator("#tip h3").is_hidden()
     touch("End")
     tab.settle(before)
+    tab.state()
 
 
 def test_a_double_click_plays_one_move_and_two_tabs_of_a_seat_agree(server: ServerProcess, tab: Tab) -> None:
