@@ -6,6 +6,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from euphoria_agents.play import Agents, PlayerFailed, Seat, Session, Stale, WrongSeat, load_game, save_game
 from euphoria_env import Game, IllegalMove, Rules
+from euphoria_env.actions import NAMES as MOVES
 from euphoria_env.board import ITEMS, SPACES
 from euphoria_env.events import EventKind
 
@@ -165,6 +167,41 @@ def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
         if found > 20:
             return
     raise AssertionError("no series has more than one answer")
+
+
+def test_every_set_of_workers_can_be_retrieved_at_once() -> None:
+    found = 0
+    for game in some_games(every=3):
+        own = [f"{face} {s}" for s, there in game.to_dict()["workers"].items() for who, face in there if who == game.player]
+        payments = [MOVES.index(name) for name in game.legal() if name.startswith("retrieve ")]
+        session = of(game.determinize(game.player, 1))
+        ways = session.retrievals(game.player)
+        sets = {tuple(sorted(some)) for k in range(1, len(own) + 1) for some in combinations(own, k)}
+        if game.deciding == "take":  # a part is chosen already
+            assert ways and {way.payment for way in ways} == {None} and {tuple(sorted(way.workers)) for way in ways} <= sets
+            continue
+        assert {(way.payment, tuple(sorted(way.workers))) for way in ways} == {*product(payments, sets)}
+        assert len(ways) == len(payments) * len(sets) and session.retrievals(1 - game.player % 2) == []
+        for way in ways[:: max(1, len(ways) // 3)]:
+            after = session.clone()
+            after.play_together(game.player, way.actions, after.version)
+            assert after.game_at().deciding != "take" and after.decisions - session.decisions == len(way.actions)
+        found += len(ways)
+    assert found > 100
+
+
+def test_a_retrieval_tells_the_chance_to_lose_a_worker() -> None:
+    me = {"workers": [4], "knowledge": 4, "goods": {"food": 1}, "recruits": []}
+    other: dict[str, Any] = {"workers": [2], "recruits": []}
+    there = {"aquifer": [[0, 4], [0, 4]], "euphorian_site_1_2": [[0, 5]]}
+    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 3, "players": [me, other], "workers": there})
+    told = {(way.actions[0], way.workers): (way.text, way.risk) for way in of(game).retrievals(0)}
+    free, site = MOVES.index("retrieve free"), "what it paid on a site is lost"
+    for dice, workers in ((2, ("4 aquifer", "4 aquifer")), (3, ("4 aquifer", "4 aquifer", "5 euphorian_site_1_2"))):
+        lost = sum(8 + sum(roll) >= 16 for roll in product(range(1, 7), repeat=dice)) / 6**dice
+        text = f"Take back {dice} and roll: {100 * lost:.1f} % to lose a worker"
+        assert told[free, workers] == (text, site if dice == 3 else "")
+    assert told[free, ("4 aquifer",)] == ("Take back 1 and roll", "")
 
 
 def test_a_hint_knows_what_the_seat_knows() -> None:

@@ -1,18 +1,20 @@
-"""Lists all ways to answer a series of single choices (R18.2), so that a player can answer it at once."""
+"""Lists all ways to answer a series of single choices (R18.2), or to retrieve workers, so that a player can answer at once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, islice, takewhile
 
-from euphoria_env import Game
-from euphoria_env.board import ITEMS
+from euphoria_env import Game, actions, words
+from euphoria_env.board import ITEMS, SLOTS
 from euphoria_env.events import Event, EventKind
 
 MAX_WAYS = 200  # the most ways that are listed
 
+_CHECK = "knowledge check: "  # the risk that begins so is told with the text
+_SAID = (_CHECK, "leaves ", "the resource paid there")  # so begin the risks that the text says, or that are told of all workers
 _MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # the events by which a series moves items
 
 
@@ -50,3 +52,66 @@ def _moved(events: list[Event], player: int) -> dict[str, int]:
     begun = dropwhile(lambda event: event.kind not in _MOVING or event.player != player, events)
     together = takewhile(lambda event: event.kind in _MOVING and event.player == player, begun)
     return dict(sum((Counter({ITEMS[event.a]: event.b}) for event in together), Counter()))
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """A way to retrieve workers (R3.4).
+
+    Attributes:
+        actions: the action ids of the answers, in order.
+        payment: the action id of the payment; None: it has been chosen already.
+        workers: the workers, each with its face and its space: "5 farm".
+        text: what it does, with the chance to lose a worker.
+        risk: further losses.
+    """
+
+    actions: tuple[int, ...]
+    payment: int | None
+    workers: tuple[str, ...]
+    text: str
+    risk: str
+
+
+def retrievals(game: Game, names: Sequence[str]) -> list[Retrieval]:
+    """Returns every way of the player who decides to retrieve workers; `names`: what the players are called."""
+    if game.deciding not in ("open", "take"):
+        return []
+    there = game.to_dict()["workers"]
+    own = {space: [face for owner, face in workers if owner == game.player] for space, workers in there.items()}
+    taken = [actions.NAMES[actions.TAKE + int(k)] for k in game.states[0]["taken"] if k >= 0]
+    return list(_retrievals(game, names, {space: faces for space, faces in own.items() if faces}, (), taken))
+
+
+def _retrievals(
+    game: Game, names: Sequence[str], own: dict[str, list[int]], before: tuple[int, ...], taken: list[str]
+) -> Iterator[Retrieval]:
+    explained: dict[int, words.Move] = {}
+    for action in game.legal_actions().tolist():
+        if not actions.RETRIEVE <= action <= actions.DONE:
+            continue
+        after, answers = game.clone(), (*before, action)
+        chosen = [*taken, actions.NAMES[action]] if actions.TAKE <= action < actions.DONE else taken
+        after.play(action)
+        if after.deciding == "take":
+            yield from _retrievals(after, names, own, answers, chosen)
+        else:
+            workers = [_worker(own, name) for name in chosen] or [f"{face} {space}" for space in own for face in own[space]]
+            explained = explained or {move.action: move for move in words.legal_moves(game, game.player, names)}
+            payment = answers[0] if answers[0] < actions.TAKE else None
+            yield Retrieval(answers, payment, tuple(workers), *_told(explained[action].risk.split("; "), workers))
+
+
+def _worker(own: dict[str, list[int]], name: str) -> str:
+    """Returns a worker with its face, which the name of its `take` move has only where several may stand."""
+    worker = name.removeprefix("take ")
+    return f"{own[worker][0]} {worker}" if worker in own else worker
+
+
+def _told(risks: Sequence[str], workers: Sequence[str]) -> tuple[str, str]:
+    """Returns what a retrieval does, and further risks, from the risks of its last answer."""
+    chances = [risk.removeprefix(_CHECK).replace("your highest", "a") for risk in risks if risk.startswith(_CHECK)]
+    paid = sum(worker[2:] in SLOTS for worker in workers)
+    lost = [f"what {'they' if paid > 1 else 'it'} paid on a site is lost"] if paid else []
+    further = [risk for risk in risks if risk and not risk.startswith(_SAID)]
+    return ": ".join([f"Take back {len(workers)} and roll", *chances]), "; ".join(lost + further)

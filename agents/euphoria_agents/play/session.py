@@ -17,7 +17,7 @@ from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
 from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
-from euphoria_agents.play.joint_moves import Way, ways_to_answer
+from euphoria_agents.play.joint_moves import Retrieval, Way, retrievals, ways_to_answer
 from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
@@ -196,6 +196,12 @@ class Session:
         self._check_seat(seat)
         asked = not self.over and seat == self.player and self._game.deciding == "series"
         return ways_to_answer(self._game.determinize(seat, 0)) if asked else []
+
+    def retrievals(self, seat: int) -> list[Retrieval]:
+        """Returns the ways of a seat to retrieve workers at once; none if it may not. They reveal as little as `ways`."""
+        self._check_seat(seat)
+        asked = not self.over and seat == self.player
+        return retrievals(self._game.determinize(seat, 0), self.names) if asked else []
 
     def game_at(self, decision: int | None = None) -> Game:
         """Returns the game before a decision, or now, with all its secrets; the caller must not change it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from euphoria_agents.play import AGENT_NAMES
 from euphoria_env import Rules, words
-from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SPACES, TUNNEL_ENDS, TUNNELS
+from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SLOTS, SPACES, TUNNEL_ENDS, TUNNELS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
@@ -23,6 +23,7 @@ STATIC = Path(__file__).parent / "static"
 _TITLES = {
     **dict.fromkeys(TUNNELS, "Tunnel"),
     **dict.fromkeys(TUNNEL_ENDS, "Tunnel end"),
+    **{slot: title(slot[:-2]) for slot in SLOTS},
     "tank_energy": "Tank, by energy",
     "tank_water": "Tank, by water",
 }

@@ -272,6 +272,7 @@ def seat_view(game: RunningGame, seat: int | None) -> Json:
         "question": session.question(seat),
         "moves": session.moves(seat) if seat is not None else [],
         "ways": session.ways(seat) if seat is not None else [],
+        "retrievals": session.retrievals(seat) if seat is not None else [],
         "can_undo": seat is not None and session.can_undo(seat),
         "decisions": session.decisions,
         "log": lines[first:],

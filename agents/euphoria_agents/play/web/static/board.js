@@ -96,6 +96,8 @@ export class Board {
   // die; `decorate(svg)`: prepares a drawing before it is shown.
   constructor(parent, { home, hold = () => {}, decorate = () => {} }) {
     Object.assign(this, { parent, home, hold, decorate, svg: null, dice: [] });
+    this.pointed = svg("g", { class: "pointed" });
+    this.picks = svg("g", { class: "picks" });
   }
 
   // Shows a view: `text` is its drawing, `hands` has the faces in the hand of each seat; `moving`: whether changes are
@@ -122,9 +124,11 @@ export class Board {
       const layer = this.svg.querySelector(".dice");
       const dice = [...layer.children];
       layer.replaceChildren();
+      for (const one of [this.pointed, this.picks]) one.remove();
       morph(this.svg, next);
       this.svg.querySelector(".dice").append(...dice);
     }
+    this.svg.append(this.pointed, this.picks);
     const rolled = this.#placeDice(wanted);
     if (!moving) return [];
     const places = [...before].map(([node, from]) => [node, from, rectOf(node)]); // read at once, for one layout
@@ -184,6 +188,44 @@ export class Board {
 
   space(name) {
     return this.svg?.querySelector(`[id="space-${name}"]`);
+  }
+
+  // Rings a space and, given a face, shows where such a worker of a seat would stand; without a space, ends that.
+  point(name = "", seat = 0, face = 0) {
+    const space = this.space(name);
+    this.pointed.replaceChildren();
+    if (!space) return;
+    const ring = space.querySelector(".ground").cloneNode();
+    ring.setAttribute("class", "ring");
+    const [x, y] = [space.dataset.x - 20, space.dataset.y - 13];
+    const ghost = { href: `#worker-${seat}-${face}`, x, y, width: 40, height: 26, class: "ghost" };
+    this.pointed.append(ring, ...(face ? [svg("use", ghost)] : []));
+  }
+
+  diceOf = (seat) => this.dice.filter((die) => die.seat === seat && die.where !== "hand");
+
+  // Lets the player pick among dice on the board: those `chosen` get a ring and a tick, a click toggles one.
+  pick(dice = [], chosen = new Set(), toggle = null) {
+    const marks = dice.map((die) => {
+      const on = chosen.has(die);
+      const mark = svg(
+        "g",
+        { class: on ? "pick on" : "pick", transform: die.node.getAttribute("transform"), "data-space": die.where },
+        svg("rect", { x: -4, y: -4, width: 48, height: 34, rx: 8 }),
+        ...(on
+          ? [
+              svg("circle", { cx: 42, cy: -1, r: 10 }),
+              svg("use", { href: "#icon-tick", x: 34, y: -9, width: 16, height: 16 }),
+            ]
+          : []),
+      );
+      mark.addEventListener("click", (event) => {
+        event.stopPropagation();
+        toggle(die);
+      });
+      return mark;
+    });
+    this.picks.replaceChildren(...marks);
   }
 }
 

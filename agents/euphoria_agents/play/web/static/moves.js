@@ -4,7 +4,8 @@ import { hidden, icon, tag } from "./elements.js";
 import * as opinions from "./opinions.js";
 import { worker } from "./seats.js";
 
-const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
+const PRIMARY = /^offer$/; // the moves with golden buttons; none of them gives anything up
+const AGAIN = "Press again to place no further worker";
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
 const WORD = new RegExp(
   "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
@@ -34,14 +35,21 @@ export function withSymbols(text) {
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
 
+export const isRetrieval = (move) => move.notation.startsWith("retrieve ");
+const placedFace = (move) => (move.notation.startsWith("place ") ? faceOf(move) : 0);
+
+// The name of a space, or of the market that was built there.
+export function placeName(facts, view, space) {
+  const tile = view.markets[space]?.tile;
+  const { title } = tile ? facts.tiles[tile] : facts.spaces[space];
+  const region = facts.regions.find((one) => space.startsWith(one.faction));
+  return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
+}
+
 // The name of a move in a row that already shows its worker.
 function moveTitle(facts, view, move) {
-  if (!move.notation.startsWith("place ")) return move.text;
-  const tile = view.markets[move.space]?.tile;
-  const region = facts.regions.find((one) => move.space.startsWith(one.faction));
-  if (tile) return facts.tiles[tile].title;
-  const title = facts.spaces[move.space].title;
-  return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
+  if (isRetrieval(move)) return "Take workers back …";
+  return move.notation.startsWith("place ") ? placeName(facts, view, move.space) : move.text;
 }
 
 // The figure of a hint for a move, in one unit for all moves, and how the move compares with the best one.
@@ -50,48 +58,98 @@ function hintLabel(hints, move) {
   const one = rows.find(([action]) => action === move.action);
   if (!one) return null;
   const [shown, unit] = opinions.figure(one, rows);
-  const words = opinions.hardlyTried(one) ? `${unit}, from few tries` : unit;
-  const told = opinions.standing(one, opinions.best(rows));
-  const kind = told === "best" ? "best" : opinions.hardlyTried(one) ? "few" : "";
-  return tag.span({ class: `hint ${kind}`, title: words }, shown, hidden(` ${words}`), told && ` ${told}`);
+  const few = opinions.hardlyTried(one);
+  const note = opinions.standing(one, opinions.best(rows)) || (few ? "few tries" : "");
+  return tag.span(
+    { class: `hint ${note === "best" ? "best" : few ? "few" : ""}`, title: unit },
+    tag.span(shown),
+    tag.small(note),
+  );
 }
 
-// The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one.
-export function moveRows(facts, state, { hints, shown, play, seat }) {
+function grouped(all, key) {
   const groups = new Map();
-  for (const move of shown) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
-  let n = 0;
-  const button = (move) => {
-    n += 1;
-    const face = move.notation.startsWith("place ") ? faceOf(move) : 0;
-    const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), withSymbols(text));
-    return tag.li(
-      tag.button(
-        {
-          class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
-          type: "button",
-          id: `move-${move.action}`,
-          title: move.text,
-          "data-space": move.space,
-          onclick: () => play(move),
-        },
-        n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
-        face ? worker(seat, face) : null,
-        tag.span({ class: "text" }, withSymbols(moveTitle(facts, state.view, move))),
-        hintLabel(hints, move),
-        tag.span(
-          { class: "terms" },
-          part("price", "costs", move.cost),
-          move.cost && move.gain && tag.span({ "aria-hidden": "true" }, "→"),
-          part("gain", "gives", move.gain),
-        ),
-        part("risk", "risk:", move.risk),
-      ),
-    );
+  for (const one of all) groups.set(key(one), [...(groups.get(key(one)) ?? []), one]);
+  return [...groups];
+}
+
+// What a move costs, gives and risks.
+function terms({ cost, gain, risk }) {
+  const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), withSymbols(text));
+  return [
+    tag.span(
+      { class: "terms" },
+      part("price", "costs", cost),
+      cost && gain && tag.span({ "aria-hidden": "true" }, "→"),
+      part("gain", "gives", gain),
+    ),
+    part("risk", "risk:", risk),
+  ];
+}
+
+// A row, number `n`, of moves that are alike; `armed`: the action that plays when it is chosen again.
+function moveRow(facts, state, { hints, play, seat, armed }, alike, n) {
+  const move = alike.find((one) => one.action === hints?.best) ?? alike[0];
+  const [face, many] = [placedFace(move), isRetrieval(move)];
+  const about = {
+    class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
+    type: "button",
+    id: many ? "compose" : `move-${move.action}`,
+    title: many ? null : move.text,
+    "data-space": move.space || null,
+    "data-face": face || null,
+    onclick: () => play(move),
   };
-  return [...groups].map(([group, moves], k) =>
-    tag.section({ "aria-labelledby": `group-${k}` }, tag.h3({ id: `group-${k}` }, group), tag.ul(moves.map(button))),
+  return tag.li(
+    tag.button(
+      about,
+      n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
+      face ? worker(seat, face) : null,
+      tag.span({ class: "text" }, armed === move.action ? AGAIN : withSymbols(moveTitle(facts, state.view, move))),
+      hintLabel(hints, move),
+      !many && terms(move),
+    ),
   );
+}
+
+// The rows of the moves `shown`. `state`: the view; `hints`: the opinion of the adviser; `play(move)` plays one. Moves that
+// differ only in the slot of a site share a row, and so do the payments for taking workers back.
+export function moveRows(facts, state, { shown, ...more }) {
+  const alike = (move) => {
+    if (isRetrieval(move)) return "retrieve";
+    return placedFace(move)
+      ? JSON.stringify([moveTitle(facts, state.view, move), move.cost, move.gain, move.risk])
+      : move.notation;
+  };
+  let n = 0;
+  const row = ([, moves]) => moveRow(facts, state, more, moves, (n += 1));
+  return grouped(shown, (move) => move.group).map(([group, moves], k) =>
+    tag.section(
+      { "aria-labelledby": `group-${k}` },
+      tag.h3({ id: `group-${k}` }, group),
+      tag.ul(grouped(moves, alike).map(row)),
+    ),
+  );
+}
+
+// A space: what it costs and gives, who stands there, and the moves to it.
+export function spaceDetails(facts, view, { space, label, moves, seat }) {
+  const name = placeName(facts, view, space);
+  const tile = view.markets[space]?.tile;
+  const there = view.workers[space] ?? [];
+  return [
+    tag.h3(name),
+    tag.p(label.replace(`${name}: `, "")),
+    tile && tag.p({ class: "label" }, `Without a star here: ${facts.tiles[tile].words}`),
+    there.length > 0 &&
+      tag.p(
+        { class: "line" },
+        there.map(([owner, face]) => worker(owner, face)),
+      ),
+    moves.map((move) =>
+      tag.p({ class: "line" }, placedFace(move) ? worker(seat, placedFace(move)) : tag.span(move.text), terms(move)),
+    ),
+  ];
 }
 
 // Whether the ways to answer a series are listed in place of its single choices.
@@ -118,7 +176,7 @@ export const wayList = (state, send) =>
 
 // Shows a popover beside a rectangle, within the window.
 export function showPopover(popover, box, ...content) {
-  popover.replaceChildren(...content.flat());
+  popover.replaceChildren(...content.flat(9).filter(Boolean));
   if (!popover.matches(":popover-open")) popover.showPopover();
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));

@@ -29,9 +29,11 @@ export function standing(one, top) {
   return top[3] - one[3] <= noise ? "about equal" : "";
 }
 
+// Whether the agent says how often a move wins; one that does not search says only how likely it plays it.
+export const priced = (moves) => moves.some(([, , , value]) => value != null);
+
 // The figure of a move in the unit that all moves of its decision share: chances to win, or else how likely the agent
 // plays it; "–" if it did not try the move.
 export function figure(one, moves) {
-  const priced = moves.some(([, , , value]) => value != null);
-  return [percent(priced ? one[3] : one[1]), priced ? "chance to win" : "how likely the adviser plays it"];
+  return priced(moves) ? [percent(one[3]), "chance to win"] : [percent(one[1]), "how likely the adviser plays it"];
 }

@@ -20,13 +20,28 @@ import {
   tag,
 } from "./common.js";
 import { adviceInWords } from "./coach.js";
+import { Composer } from "./composer.js";
 import { connect } from "./connection.js";
+import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
 import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
-import { showPopover, confirmDialog, faceOf, waysAreListed, moveRows, withSymbols, wayList } from "./moves.js";
-import { asRows, best } from "./opinions.js";
-import { playerCell, playerDetails, ranking, ownTray } from "./seats.js";
+import {
+  confirmDialog,
+  faceOf,
+  isRetrieval,
+  moveRows,
+  placeName,
+  showPopover,
+  spaceDetails,
+  wayList,
+  waysAreListed,
+  withSymbols,
+} from "./moves.js";
+import { asRows, best, priced } from "./opinions.js";
+import { ranking, savePicture } from "./outcome.js";
+import { addPointing } from "./pointing.js";
+import { playerCell, playerDetails, ownTray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -39,6 +54,9 @@ const SPEEDS = [
 ];
 const STEP = 700; // milliseconds between the decisions of a replay
 const LOG_LINES = 200;
+const RECENT = 4; // lines of the log that are shown while others decide
+const TURN = /^(.*?)(?:; )?([^;]+) begins? turn (\d+)$/; // the end of a line of the log
+const STEPS = /^.* chooses? "take [^"]*"$/; // the line after these tells it
 const TABS = [
   ["log", "Log"],
   ["cards", "Cards"],
@@ -50,21 +68,31 @@ let drawnView = ""; // the same, as JSON
 let seat = null; // whose view this is; null: what everybody may see
 let face = 0; // of the chosen worker; 0: none
 let space = ""; // the clicked space; empty: none
+let armed = null; // the action of a move that plays when it is chosen again
+let composer = null; // while the player takes workers back
 let screenHidden = false; // while the screen is passed to another player
 let hints = null;
 let board = null;
+let viewOnBoard = null; // what the board shows, which may be past
 let cells = []; // the cells of the players
 let tray = null; // the player's own workers, goods and cards
 let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
 let replayTimer = 0; // 0: no replay
+let paceBefore = "0.5"; // the speed of the agents, to go on with after a pause
 let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
+let shownAtClick = ""; // what the page showed when it was clicked last
 const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
-const nameOf = (k) => state.seats[k].name;
+// What a player is called: "You" only where that is clear.
+const nameOf = (k) => {
+  const { name } = state.seats[k];
+  return name === "You" && (k !== seat || state.mine.length > 1) ? `Player ${k + 1}` : name;
+};
 const isMyDecision = () => seat !== null && state.decider === seat;
+const mayChoose = () => past === null && isMyDecision() && !screenHidden;
 const mayControl = () => state.host || state.mine.length > 0;
 
 const { claimSeat, viewOf, refresh, once, decide, postAction, setPace } = connect(api, {
@@ -88,9 +116,11 @@ function showView(found, live) {
   if (text === drawnView && state) return; // so that buttons stay where the player is about to click
   drawnView = text;
   const before = state;
-  if (found.version !== state?.version) {
-    [space, face, hints] = ["", 0, null];
+  if (asked(found) !== asked(state)) {
+    [space, face, armed, composer, hints] = ["", 0, null, null, null];
     at("popover").hidePopover();
+    dragging.cancel();
+    stopPointing();
   }
   state = found;
   document.body.dataset.version = found.version;
@@ -107,6 +137,9 @@ function coach() {
   if (coached && isMyDecision() && !hints && !state.over) hint().then(() => state.version !== version && coach());
 }
 
+// All that a choice begun depends on; a view that leaves it as it was disturbs nobody.
+const asked = (one) => one && JSON.stringify([one.seat, one.decisions, one.board, one.moves]);
+
 function takeSeat(next) {
   [seat, screenHidden, state, board, tray] = [next, false, null, null, null];
   return refresh().then(focusMoves).catch(showError);
@@ -119,9 +152,11 @@ function draw(before = null) {
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${isMyDecision() ? "● " : ""}Euphoria: ${headline}`;
   render(at("controls"), controls());
+  if (mayChoose() && !composer && state.moves[0].notation.startsWith("take ")) startComposer(null);
   if (screenHidden) drawCover();
   else drawMoves();
-  drawLog();
+  updateMarks();
+  drawLog(before !== null);
 }
 
 function title(headline) {
@@ -149,6 +184,7 @@ function drawCover() {
 // Shows the board of a view; `told`: the events that led to it, which are animated.
 function drawBoard(found, told = null) {
   const { view } = found;
+  viewOnBoard = view;
   if (!board) {
     for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
     cells = view.players.map((p) => playerCell(facts, p.seat));
@@ -169,6 +205,7 @@ function drawBoard(found, told = null) {
     view.players.map((p) => p.workers),
     told !== null,
   );
+  board.pick();
   if (told) animateEvents(told, facts, board, { item, pip, stars });
   drawRegions();
 }
@@ -205,7 +242,7 @@ const fittingMoves = () =>
 
 // Makes the spaces of a drawing buttons; those with legal moves can be reached by Tab, and are marked.
 function decorate(drawing) {
-  const moves = past === null && isMyDecision() && !screenHidden ? fittingMoves() : [];
+  const moves = mayChoose() && !composer ? fittingMoves() : [];
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
@@ -215,6 +252,7 @@ function decorate(drawing) {
     node.setAttribute("tabindex", n ? "0" : "-1");
     node.classList.toggle("can", n > 0);
     node.classList.toggle("legal", n > 0);
+    node.classList.toggle("cannot", !n && (face > 0 || composer !== null));
     node.classList.toggle("best", Boolean(best) && node.dataset.space === best);
     node.classList.toggle("last", node.dataset.space === state.last);
   }
@@ -222,7 +260,10 @@ function decorate(drawing) {
 
 // Marks the spaces and workers again after a choice.
 function updateMarks() {
-  if (board?.svg) decorate(board.svg);
+  if (!board?.svg) return;
+  decorate(board.svg);
+  if (composer) board.pick(composer.dice, composer.chosen, pickDie);
+  else board.pick();
   for (const node of tray?.hand.children ?? []) {
     node.setAttribute("aria-pressed", String(face === Number(node.dataset.face)));
   }
@@ -254,7 +295,8 @@ function drawRegions() {
   );
 }
 
-function drawLog() {
+// The log; `moving`: new lines appear with what they tell of.
+function drawLog(moving = false) {
   const log = at("log");
   const first = state.log_from;
   if (linesDrawn < first || linesDrawn > first + state.log.length || screenHidden) log.replaceChildren();
@@ -265,7 +307,15 @@ function drawLog() {
     ...told.map((line, k) => {
       const decision = linesDrawn + k;
       const by = state.made[decision - first];
-      return tag.li({ class: `seat${by}`, "data-decision": decision }, badge(by), tag.span(withSymbols(line)));
+      const [text, who, turn] = parts(line);
+      const item = tag.li(
+        { class: `seat${by}${moving ? " told" : ""}`, "data-decision": decision, hidden: !text && !turn },
+        badge(by),
+        tag.span(withSymbols(text)),
+        turn && tag.b({ class: "turn" }, `Turn ${turn}: ${sentence(who)}`),
+      );
+      item.style.setProperty("--k", Math.min(k, 8));
+      return item;
     }),
   );
   linesDrawn = first + (screenHidden ? 0 : state.log.length);
@@ -283,6 +333,9 @@ function drawLog() {
     );
   }
 }
+
+// A line of the log: what happened, and whose turn it ends with.
+const parts = (line) => TURN.exec(line)?.slice(1) ?? [STEPS.test(line) ? "" : line];
 
 // The player's last decision; -1 if the log does not have it.
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
@@ -308,19 +361,25 @@ function tabs(since) {
 
 function controls() {
   const agents = !state.over && state.seats.some((one) => one.spec);
+  const paused = state.pace === null;
   return [
     mayControl() &&
-      agents &&
-      select("pace", "speed of the agents", SPEEDS, state.pace === null ? "" : String(state.pace), setPace),
-    mayControl() &&
-      agents &&
-      state.pace === null &&
-      button("step", "Step", () => postAction("step"), { off: !state.waits_for_agent }),
+      agents && [
+        select("pace", "speed of the agents", SPEEDS, paused ? "" : String(state.pace), setPace),
+        button("hold", paused ? "▶" : "❚❚", hold, { label: paused ? "let the agents play on" : "pause the agents" }),
+        paused && button("step", "Step", () => postAction("step"), { off: !state.waits_for_agent }),
+      ],
     seat !== null && !state.over && button("hint", "Hint", hint, { off: !isMyDecision() || screenHidden }),
-    seat !== null && (!state.over || state.can_undo) && button("undo", "Take back", undo, { off: !state.can_undo }),
+    seat !== null && (!state.over || state.can_undo) && button("undo", "Undo", undo, { off: !state.can_undo }),
     button("drawer", "Moves", () => document.body.classList.toggle("closed")),
     button("menu", "Menu", (event) => showPopover(at("popover"), rectOf(event.currentTarget), menuItems())),
   ];
+}
+
+function hold() {
+  if (state.pace === null) return setPace(paceBefore);
+  paceBefore = String(state.pace);
+  setPace("");
 }
 
 function menuItems() {
@@ -356,8 +415,8 @@ const KEYS = [
   ["↓ ↑", "walk through the moves"],
   ["Space, Enter", "plays the chosen move"],
   ["H", "hint"],
-  ["U", "takes back"],
-  ["Esc", "shows all moves again"],
+  ["U", "undo"],
+  ["Esc", "shows all moves again, ends a drag"],
   ["?", "this list"],
 ];
 
@@ -378,9 +437,11 @@ function showKeys() {
 }
 
 function drawMoves() {
+  board?.point();
   render(at("moves"), panel());
-  if (scrolledFor !== `${state.version} ${past}`) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
-  scrolledFor = `${state.version} ${past}`;
+  const shown = `${state.version} ${past} ${composer !== null}`;
+  if (scrolledFor !== shown) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
+  scrolledFor = shown;
 }
 
 function panel() {
@@ -401,7 +462,8 @@ function panel() {
       ),
     );
   if (!isMyDecision())
-    return [trouble(), head, state.over ? outcome() : tag.p({ class: "label" }, waiting()), invitations];
+    return [trouble(), head, state.over ? outcome() : [tag.p({ class: "label" }, waiting()), recent()], invitations];
+  if (composer) return [trouble(), composerPanel(), invitations];
   const shown = fittingMoves().filter((move) => !space || move.space === space);
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
@@ -410,17 +472,26 @@ function panel() {
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
-    narrowed &&
-      button("all", `All ${state.moves.length} moves`, () => {
-        [space, face] = ["", 0];
-        showChoice();
-      }),
+    advice && tag.p({ class: "label" }, priced(asRows(hints.moves)) ? CHANCES : CHOICES),
+    narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
-      { class: "groups", onkeydown: walkMoves },
-      waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat }),
+      { class: "groups" },
+      waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat, armed }),
     ),
     invitations,
   ];
+}
+
+const CHANCES = "Beside each move: your chance to win after it.";
+const CHOICES = "This adviser does not search. Beside each move: how often it would choose it.";
+
+// What happened last, for those who wait.
+function recent() {
+  const lines = state.log.map((line, k) => [parts(line)[0], state.made[k]]).filter(([text]) => text);
+  return tag.ul(
+    { class: "recent" },
+    lines.slice(-RECENT).map(([text, by]) => tag.li(badge(by), tag.span(withSymbols(text)))),
+  );
 }
 
 // The question, without the "You:" of "You: choose a recruit" for the player who is asked.
@@ -451,11 +522,13 @@ function trouble() {
   );
 }
 
+const choices = () => [...at("moves").querySelectorAll("button.move, button.chip")];
+
 // Moves the focus through the moves, by arrow keys.
 function walkMoves(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step) return;
-  const all = [...at("moves").querySelectorAll("button.move")];
+  const all = choices();
+  if (!step || !all.length) return;
   all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))]?.focus();
   event.preventDefault();
 }
@@ -465,46 +538,85 @@ function showChoice() {
   updateMarks();
 }
 
-function chooseFace(next) {
-  if (!isMyDecision() || screenHidden || past !== null) return;
-  const placeable = state.moves.some((move) => move.notation.startsWith(`place ${next} `));
-  [face, space] = [face === next || !placeable ? 0 : next, ""];
+function showAll() {
+  [face, space, armed] = [0, "", null];
   showChoice();
 }
+
+const canPlace = (shown) =>
+  mayChoose() && !composer && state.moves.some((move) => move.notation.startsWith(`place ${shown} `));
+
+function chooseFace(next) {
+  if (!mayChoose() || composer) return;
+  [face, space] = [face === next || !canPlace(next) ? 0 : next, ""];
+  showChoice();
+}
+
+// Plays a move. What gives up a placement must be chosen twice, and workers are taken back in a composer.
+function play(move) {
+  if (isRetrieval(move)) return compose(move.action);
+  if (move.notation !== "end" || armed === move.action) return send([move.action]);
+  armed = move.action;
+  showChoice();
+}
+
+function startComposer(payment) {
+  [face, space, armed] = [0, "", null];
+  composer = new Composer(state.retrievals, board.diceOf(seat), payment);
+}
+
+function compose(payment) {
+  startComposer(payment);
+  showChoice();
+  focusMoves();
+}
+
+function leaveComposer() {
+  composer = null;
+  showChoice();
+  focusMoves();
+}
+
+function pickDie(die) {
+  composer.toggle(die);
+  showChoice();
+}
+
+// In the middle of a choice that was begun elsewhere there is no way back.
+const mayLeave = () => state.moves.some(isRetrieval);
+
+const composerPanel = () =>
+  composer.panel({ facts, state, seat, redraw: showChoice, send, back: mayLeave() && leaveComposer });
+
+const movesTo = (wanted) => (mayChoose() && !composer ? fittingMoves().filter((move) => move.space === wanted) : []);
 
 // Plays the only move of a clicked space, or offers its moves beside it.
 function clickSpace(node) {
   const { space: wanted } = node.dataset;
-  const moves =
-    past === null && isMyDecision() && !screenHidden ? fittingMoves().filter((move) => move.space === wanted) : [];
+  const moves = movesTo(wanted);
+  stopPointing();
   if (moves.length === 1) return play(moves[0]);
-  if (!moves.length) return describeSpace(node);
+  if (!moves.length) return showPopover(at("popover"), rectOf(node), about(wanted));
+  const chosen = (move) => {
+    at("popover").hidePopover();
+    play(move);
+  };
   showPopover(
     at("popover"),
     rectOf(node),
-    tag.h3(node.getAttribute("aria-label").split(":")[0]),
-    tag.div(
-      { class: "groups" },
-      moveRows(facts, state, {
-        seat,
-        hints,
-        shown: moves,
-        play: (move) => {
-          at("popover").hidePopover();
-          play(move);
-        },
-      }),
-    ),
+    tag.h3(placeName(facts, state.view, wanted)),
+    tag.div({ class: "groups" }, moveRows(facts, state, { seat, hints, shown: moves, play: chosen })),
   );
   at("popover").querySelector("button").focus({ preventScroll: true });
 }
 
-function describeSpace(node) {
-  const { space: wanted } = node.dataset;
-  const tile = state.view.markets[wanted]?.tile;
-  const known = tile ? facts.tiles[tile] : facts.spaces[wanted];
-  explain(node, known.title, known.words);
-}
+const about = (wanted) =>
+  spaceDetails(facts, viewOnBoard, {
+    space: wanted,
+    label: board.space(wanted).getAttribute("aria-label"),
+    moves: movesTo(wanted),
+    seat,
+  });
 
 function explain(node, head, words) {
   showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
@@ -517,12 +629,14 @@ function resultText() {
 }
 
 const outcome = () => [
-  ranking(state.view, state.seats, state.stars),
-  row(
+  tag.div(
+    { class: "row ending" },
     mayControl() && button("rematch", "Rematch", rematch, { kind: "main" }),
     button("study-now", "Study", openStudy),
     button("look-back", "Watch it again", () => showPast(0, true)),
+    button("picture", "Save the picture", () => savePicture(board.svg, `euphoria-${game}`)),
   ),
+  ranking(state.view, state.seats, state.stars),
 ];
 
 const rematch = () =>
@@ -546,7 +660,7 @@ async function showPast(decision, on = false) {
   }
   const found = await viewOf(`&decision=${decision}`);
   const next = past !== null && decision === past + 1;
-  past = decision;
+  [past, composer] = [decision, null];
   if (on) replayTimer = setTimeout(() => showPast(decision + 1, true).catch(showError), STEP);
   at("headline").replaceChildren(...title(""));
   drawBoard(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
@@ -588,8 +702,6 @@ function playbackControls() {
     tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
   ];
 }
-
-const play = (move) => send([move.action]);
 
 // Plays several moves in one request.
 const send = ([action, ...then]) =>
@@ -653,18 +765,16 @@ function handleKey(event) {
     /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
   if (typing || !state || document.querySelector("dialog[open]")) return;
   const { key } = event;
-  const all = [...at("moves").querySelectorAll("button.move")];
+  const all = choices();
   const chosen = all[Number(key) - 1];
   const space_ = event.target.closest?.(".space, .held");
   if (key >= "1" && key <= "9" && chosen) chosen.click();
   else if ((key === "h" || key === "H") && isMyDecision() && !screenHidden) hint();
   else if ((key === "u" || key === "U") && state.can_undo) undo();
   else if (key === "?") showKeys();
-  else if (key === "Escape" && (face || space)) {
-    [face, space] = [0, ""];
-    showChoice();
-  } else if ((key === " " || key === "Enter") && space_)
-    space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  else if (key === "Escape" && composer && mayLeave()) leaveComposer();
+  else if (key === "Escape" && (face || space || armed !== null)) showAll();
+  else if ((key === " " || key === "Enter") && space_) space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {
     (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
   } else if (
@@ -677,14 +787,35 @@ function handleKey(event) {
   event.preventDefault();
 }
 
+// The second click of a double click plays nothing if the first one has changed what it meets.
+function dropSecondClick(event) {
+  const shown = `${state?.version} ${Boolean(composer)} ${armed}`;
+  if (event.detail < 2) shownAtClick = shown;
+  else if (shown !== shownAtClick && event.target.closest("#moves, #board, #popover")) event.stopPropagation();
+}
+
+const dragging = new Dragging({
+  begin(shown) {
+    if (!canPlace(shown)) return false;
+    [face, space] = [shown, ""];
+    showChoice();
+    return true;
+  },
+  drop: (wanted) => movesTo(wanted).slice(0, 1).forEach(play),
+  end: showAll,
+});
+
+const stopPointing = addPointing({ point: (wanted, shown) => board?.point(wanted, seat, shown), about });
+
 function addListeners() {
+  addEventListener("click", dropSecondClick, { capture: true });
   at("board").addEventListener("click", (event) => {
     const node = event.target.closest(".space");
     const worker = event.target.closest(".die");
     const under = node ?? (worker && board.space(worker.dataset.space));
     if (under) clickSpace(under);
   });
-  at("moves").addEventListener("keydown", (event) => event.target === at("moves") && walkMoves(event));
+  at("moves").addEventListener("keydown", walkMoves);
   addEventListener("keydown", handleKey);
   addEventListener("pointerdown", finishAnimations, { capture: true });
   document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(showError));

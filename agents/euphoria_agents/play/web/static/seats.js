@@ -239,23 +239,6 @@ export const worker = (seat, face) =>
     svg("use", { href: `#worker-${seat}-${face}` }),
   );
 
-// The ranking, with the number of stars from each source; `stars`: these numbers, by seat.
-export function ranking(view, seats, stars) {
-  const order = [...view.players].sort((a, b) => a.rank - b.rank);
-  const told = (counts) =>
-    nonZero(counts).map(([source, n]) => tag.span({ class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
-  return tag.ol(
-    { class: "ranking" },
-    order.map((p) =>
-      tag.li(
-        { value: p.rank, class: `seat${p.seat}` },
-        tag.div({ class: "line" }, badge(p.seat), tag.b(seats[p.seat].name), plural(STARS - p.stars, "star")),
-        tag.div({ class: "line sources" }, told(stars?.[p.seat])),
-      ),
-    ),
-  );
-}
-
 // Draws a view: the players, the board, and what everybody holds. `who(p)`: the name and the spec of a player.
 export function drawView(board, cells, facts, { view, drawing, who, moving }) {
   for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
