@@ -6,7 +6,6 @@ its script will need, so that a browser asks for everything at once.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 from collections.abc import Mapping
@@ -52,13 +51,8 @@ def routes(facts: Json) -> list[Route]:
 
 
 def _file(path: str, content: bytes) -> Route:
-    squeezed, kind = gzip.compress(content), TYPES[Path(path).suffix]
-
-    async def answer(request: Request) -> Response:
-        headers = {"Cache-Control": KEPT, "Vary": "Accept-Encoding"}
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(squeezed, headers={**headers, "Content-Encoding": "gzip"}, media_type=kind)
-        return Response(content, headers=headers, media_type=kind)
+    async def answer(_: Request) -> Response:
+        return Response(content, headers={"Cache-Control": KEPT}, media_type=TYPES[Path(path).suffix])
 
     return Route(path, answer)
 
