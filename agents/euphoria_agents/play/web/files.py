@@ -42,7 +42,7 @@ _SCRIPT = re.compile(r'<script type="module" src="/static/([^"]+)"')
 
 def routes(facts: Json) -> list[Route]:
     """Returns the routes of the pages and of their files; `facts`: the public data for the pages."""
-    files = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.suffix in TYPES}
+    files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
     made = {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
     files |= {"facts.json": msgspec.json.encode(facts), **{name: text.encode() for name, text in made.items()}}
     place = f"/static/{hashlib.sha256(b''.join(files.values())).hexdigest()[:12]}"
