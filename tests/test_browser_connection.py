@@ -114,7 +114,7 @@ def test_two_tabs_of_one_seat_show_the_same_and_decide_once(server: ServerProces
     other.route("**/moves", late)
     other.wait_for_selector("#moves button.move")
     other.locator("#moves button.move").first.click()
-    other.get_by_text("This decision had been made already").wait_for()
+    other.get_by_text("this was decided in another tab").wait_for()
     until(other, f"{VERSION} >= {one.evaluate(VERSION)}")
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-import signal
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from euphoria_agents.play.web import stream
-from euphoria_agents.play.web.stream import changed_lines
-from tests.tools.browser import ServerProcess
 from tests.tools.served import ANN, BOB, RANDOM, Listener, Served, Visitor, new, play, wait_for, wait_until
 
 DECISION_LIMIT = 2_500  # bytes sent for each decision of others, the first view apart
@@ -118,36 +114,3 @@ def test_small_answers_are_not_held_back(server: Served, ann: Visitor) -> None:
     ann.get("/api/games")
     held = [one.transport.get_extra_info("socket") for one in server.server.server_state.connections]
     assert held and all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in held)
-
-
-def test_what_stays_of_a_text_is_told_by_its_lines() -> None:
-    rng = random.Random(3)
-    for _ in range(300):
-        one, other = ("\n".join(rng.choices("abcdef", k=rng.randrange(9))) for _ in range(2))
-        lines = one.split("\n")
-        pieces = [[piece] if isinstance(piece, str) else lines[slice(*piece)] for piece in changed_lines(other, one)]
-        assert "\n".join(line for piece in pieces for line in piece) == other
-    assert changed_lines("a\nb\nnew\nc", "a\nb\nc") == [[0, 2], "new", [2, 3]]
-
-
-def test_a_killed_server_goes_on_in_the_middle_of_a_turn(tmp_path: Path) -> None:
-    """The listener is told nothing new, and the next move continues the game."""
-    process = ServerProcess(tmp_path / "games.sqlite").start()
-    ann = Visitor(process.port)
-    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
-    view: Any = ann.get(f"{api}/view?seat=0")
-    for _ in range(9):
-        view = play(ann, api, ann.get(f"{api}/view?seat={view['decider']}"))
-    with Listener(process.port, f"{api}/events?seat=0", ann) as heard:
-        before = heard.next()
-        process.end(signal.SIGKILL)
-        assert heard.next() is None
-    ann.close()
-    process.start()
-    with Listener(process.port, f"{api}/events?seat=0", ann, Last_Event_ID=heard.id) as again:
-        again.view = before
-        assert again.message()["event"] == "alive"
-        play(ann, api, ann.get(f"{api}/view?seat={before['decider']}"))
-        assert again.next()["version"] == before["version"] + 1
-    ann.close()
-    assert process.end(signal.SIGINT) in (0, 130)

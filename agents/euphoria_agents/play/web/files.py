@@ -6,7 +6,6 @@ its script will need, so that a browser asks for everything at once.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 from collections.abc import Mapping
@@ -45,7 +44,7 @@ _SCRIPT = re.compile(r'<script type="module" src="/static/([^"]+)"')
 
 def routes(facts: Json) -> list[Route]:
     """Returns the routes of the pages and of their files; `facts`: the public data for the pages."""
-    files = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.suffix in TYPES}
+    files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
     made = {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
     files |= {"facts.json": msgspec.json.encode(facts), FONT_FILE.name: FONT_FILE.read_bytes()}
     files |= {name: text.encode() for name, text in made.items()}
@@ -55,13 +54,8 @@ def routes(facts: Json) -> list[Route]:
 
 
 def _file(path: str, content: bytes) -> Route:
-    squeezed, kind = gzip.compress(content), TYPES[Path(path).suffix]
-
-    async def answer(request: Request) -> Response:
-        headers = {"Cache-Control": KEPT, "Vary": "Accept-Encoding"}
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(squeezed, headers={**headers, "Content-Encoding": "gzip"}, media_type=kind)
-        return Response(content, headers=headers, media_type=kind)
+    async def answer(_: Request) -> Response:
+        return Response(content, headers={"Cache-Control": KEPT}, media_type=TYPES[Path(path).suffix])
 
     return Route(path, answer)
 

@@ -45,7 +45,8 @@ class ViewStream(Response):
             await error_response(503, "too many listen to this game")(scope, receive, send)
             return
         squeezed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
-        headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if squeezed else {})}
+        headers = {"Vary": "Accept-Encoding", "X-Accel-Buffering": "no"}  # so that proxies pass each message on at once
+        headers |= {"Content-Encoding": "gzip"} if squeezed else {}
         body = _compressed(self._messages()) if squeezed else self._messages()
         try:
             await StreamingResponse(body, headers=headers, media_type=STREAM)(scope, receive, send)

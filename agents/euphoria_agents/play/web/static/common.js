@@ -12,7 +12,7 @@ class RequestError extends Error {
 export const COMPILED_ONCE = "the first time, its code is compiled, once for this machine";
 export const LOST = "The server cannot be reached; this page goes on when it is back.";
 const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
-const NOTICE = `Waiting for the server: an agent may have to be prepared; ${COMPILED_ONCE}.`;
+const NOTICE = "The server has not answered yet: the line may be slow, or an agent is being prepared.";
 
 // `signal` aborts the request; a page that can do so shows by itself that it waits.
 export async function call(method, path, body, signal = null) {
@@ -31,8 +31,9 @@ export async function call(method, path, body, signal = null) {
     clearTimeout(late);
     endMessage(NOTICE);
   }
+  const found = await answer.json().catch(() => null);
+  if (!found) throw new RequestError(0, LOST); // something between here and the server has answered in its place
   endMessage(LOST);
-  const found = await answer.json().catch(() => ({ error: answer.statusText }));
   if (!answer.ok) throw new RequestError(answer.status, found.error);
   return found;
 }

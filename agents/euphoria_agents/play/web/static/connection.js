@@ -2,7 +2,7 @@
 
 import { LOST, endMessage, get, post, showError, showMessage } from "./common.js";
 
-const MADE_ALREADY = "This decision had been made already, in another tab or by somebody else.";
+const GONE_ON = "The game has gone on meanwhile: this was decided in another tab, or by somebody else.";
 const RETRY = 3000; // milliseconds until the stream is tried again where it cannot be had
 const SILENCE = 40000; // milliseconds without a sign of life from the server after which the stream counts as lost
 
@@ -59,23 +59,22 @@ export function connect(api, page) {
     } catch (error) {
       showError(error);
       page.refused();
-      if (error.status || stream?.readyState !== EventSource.OPEN) await refresh().catch(showError);
+      if (error.status) await refresh().catch(showError);
     } finally {
       underWay.delete(what);
     }
   }
 
-  // Says plainly what a stale decision means.
-  const madeAlready = (error) => {
-    if (error.status === 409 && error.message.startsWith("the game has changed")) error.message = MADE_ALREADY;
-    throw error;
-  };
-
   // Sends what the seat decides about the version that is shown; `then` is called after the answer has been shown.
   const decide = (what, body = {}, then = () => {}) =>
     once(what, async () => {
       const asked = { seat: page.seat(), version: page.shown().version, ...body };
-      offer(await post(`${api}/${what}`, asked).catch(madeAlready));
+      offer(
+        await post(`${api}/${what}`, asked).catch((error) => {
+          if (error.status === 409 && error.message.startsWith("the game has changed")) error.message = GONE_ON;
+          throw error;
+        }),
+      );
       then();
     });
 
