@@ -28,7 +28,9 @@ from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".json": "application/json",
+}  # fmt: skip
 PAGES = {
     "/": "home.html",
     "/play/{game}": "play.html",

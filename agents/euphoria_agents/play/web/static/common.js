@@ -1,6 +1,7 @@
 // What every page of the server needs: elements and requests.
 
 export * from "./elements.js";
+export { languageSelect } from "./language.js";
 
 class RequestError extends Error {
   constructor(status, message) {

@@ -2,7 +2,19 @@
 // browser; all games.
 
 import { badge } from "./board.js";
-import { call, showError, get, loadSymbols, post, render, row, showMessage, sentence, tag } from "./common.js";
+import {
+  call,
+  showError,
+  get,
+  languageSelect,
+  loadSymbols,
+  post,
+  render,
+  row,
+  showMessage,
+  sentence,
+  tag,
+} from "./common.js";
 import { seatMark } from "./judgement.js";
 import { recall, remember } from "./library.js";
 
@@ -201,6 +213,7 @@ function drawGames(games) {
 at("file").addEventListener("change", openFile); // at once, since files can be chosen while the rest loads
 try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
+  document.querySelector("header nav").append(languageSelect());
   await drawForm();
   const { games, damaged } = await get("/api/games");
   drawLibrary(games);

@@ -2,20 +2,38 @@
 
 import { hidden, icon, tag } from "./elements.js";
 import { worker } from "./seats.js";
+import { translate } from "./texts.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
-const WORD = new RegExp(
-  "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
-    "|book|box|worker)s?\\b|\\b(knowledge|morale) ([+-]\\d+)",
-  "g",
-);
+const GOODS = "energy water food bliss gold stone clay";
+const CARDS = "artifact balloons bat bear bifocals book box";
+const OTHERS = "resource commodity star worker";
+const MARKERS = ["knowledge", "morale"];
+const PLURALS = { box: "boxes", commodity: "commodities", balloons: "balloons", bifocals: "bifocals" };
+let words = null; // the names of all that has a symbol, in the language of the page
+let pattern = null; // finds them
 
-// A text with symbols in place of items.
-export function withSymbols(text) {
+function findWords() {
+  words = new Map();
+  for (const item of `${CARDS} ${OTHERS}`.split(" "))
+    for (const many of [`1 ${item}`, `2 ${PLURALS[item] ?? `${item}s`}`]) words.set(translate(many).slice(2), item);
+  for (const item of GOODS.split(" ")) words.set(translate(`2 ${item}`).slice(2), item);
+  const items = [...words.keys()].sort((a, b) => b.length - a.length);
+  for (const marker of MARKERS) words.set(translate(marker), marker);
+  const markers = MARKERS.map(translate);
+  const [before, after] = ["(?<![\\p{L}\\d])", "(?!\\p{L})"];
+  const told = `${before}(\\d+) (${items.join("|")})${after}|${before}(${markers.join("|")}) ([+-]\\d+)`;
+  pattern = new RegExp(told, "gu");
+}
+
+// A text in the language of the page, with symbols in place of items.
+export function withSymbols(english) {
+  if (!pattern) findWords();
+  const text = translate(english);
   const parts = [];
   let at = 0;
-  for (const found of text.matchAll(WORD)) {
+  for (const found of text.matchAll(pattern)) {
     const [whole, n, item, marker, step] = found;
     parts.push(
       text.slice(at, found.index),
@@ -23,12 +41,13 @@ export function withSymbols(text) {
       tag.span(
         { "aria-hidden": "true", class: "unit", title: whole },
         n ?? step.replace("-", "−"),
-        icon(item ?? marker),
+        icon(words.get(item ?? marker)),
       ),
     );
     at = found.index + whole.length;
   }
-  return [...parts, text.slice(at)];
+  const shown = [...parts, text.slice(at)];
+  return document.documentElement.lang === "en" ? shown : tag.span({ translate: "no" }, shown); // these pieces are translated already
 }
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;

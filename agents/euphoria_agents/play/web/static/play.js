@@ -4,6 +4,7 @@ import { Board, badge, rectOf, finishAnimations, motionIsOff } from "./board.js"
 import {
   button,
   call,
+  languageSelect,
   select,
   download,
   showError,
@@ -346,6 +347,7 @@ function menuItems() {
       seat !== null && !state.over && button("leave", "Hand over my seat", close(handOverSeat)),
       button("keys", "Keys", close(showKeys)),
       tag.a({ href: "/help", class: "button" }, "How to play"),
+      languageSelect(),
       state.host && state.over && button("delete", "Delete this game", close(deleteGame)),
     ),
   ];
