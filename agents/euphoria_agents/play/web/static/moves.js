@@ -2,7 +2,7 @@
 
 import { hidden, icon, tag } from "./elements.js";
 import { worker } from "./seats.js";
-import { translate } from "./texts.js";
+import { translate, translateTree } from "./texts.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
@@ -141,6 +141,7 @@ export const wayList = (state, send) =>
 // Shows a popover beside a rectangle, within the window.
 export function showPopover(popover, box, ...content) {
   popover.replaceChildren(...content.flat());
+  translateTree(popover); // before it is measured
   if (!popover.matches(":popover-open")) popover.showPopover();
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));

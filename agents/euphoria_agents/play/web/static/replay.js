@@ -14,10 +14,12 @@ import {
   verdict,
 } from "./judgement.js";
 import { chart } from "./chart.js";
+import { useCatalogue } from "./texts.js";
 import { listen, plyOfAddress, stepButtons, stepTo } from "./walking.js";
 import { playerCell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
+if (data.texts) useCatalogue(data.texts, data.language);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
 const total = data.players.length;
 const wrong = mistakes(data.entries, data.mistake);

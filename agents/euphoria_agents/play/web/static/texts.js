@@ -116,7 +116,10 @@ function fit(text, key, k) {
 
 function translatePart(part, text) {
   if (/^n\d?$/.test(part)) return NUMBER.test(text) ? lookUp(text) : null;
-  if (part.startsWith("whos")) return new Intl.ListFormat(language).format(text.split(/, | and /));
-  if (part.startsWith("who")) return NAME.test(text) ? (/^player \d$/.test(text) && lookUp(text)) || text : null;
+  if (part.startsWith("whos")) {
+    const names = text.split(/, | and /).map((one) => translatePart("who", one));
+    return names.includes(null) ? null : new Intl.ListFormat(language).format(names);
+  }
+  if (part.startsWith("who")) return NAME.test(text) ? (/^(you|player \d+)$/i.test(text) && lookUp(text)) || text : null;
   return part.startsWith("word") && text.includes(" ") ? null : lookUp(text);
 }

@@ -1,0 +1,190 @@
+"""The pages in other languages: the catalogue has every text of the server and of the pages, and what it lacks stays English."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.play.web.board_data import STATIC, catalogue, languages
+from euphoria_agents.play.web.replay_page import MOVERS, replay_page
+from euphoria_agents.record_steps import Replayed
+from euphoria_env import Rules
+from tests.tools.browser import ServerProcess, browser_path, check_page, launched
+from tests.tools.page_texts import FACTS, NAMES, texts_of_games
+from tests.tools.playing import random_game
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
+]
+PERSON, SAME_SCREEN = ({"name": name, "spec": None, "here": True} for name in ("Xan", "Wynn"))
+AGENT, ELSEWHERE = {"name": "Yul", "spec": "greedy"}, {"name": "Qin", "spec": None, "here": False}
+MAKE = """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
+    body: JSON.stringify(body)})).json())"""
+TAKE = """async () => {
+    const { untranslated } = await import("/static/texts.js");
+    const all = [...untranslated];
+    untranslated.clear();
+    return all;
+}"""
+# Each value of the catalogue gets its number as a mark, so that a translation shows which entries it is made of.
+TRANSLATE = """async ([entries, texts]) => {
+    const { translate, untranslated, useCatalogue } = await import("/static/texts.js");
+    useCatalogue(Object.fromEntries(Object.entries(entries).map(([key, said], k) => [key, `${said}⟦${k}⟧`])), "es");
+    untranslated.clear();
+    return { said: texts.map(translate), missed: [...untranslated] };
+}"""
+OUTSIDE = """[...document.querySelectorAll("#board .space text")].filter((text) => {
+    const [ground, box] = [text.closest(".space").querySelector(".ground").getBBox(), text.getBBox()];
+    return box.x < ground.x || box.x + box.width > ground.x + ground.width + 1;
+}).map((text) => text.textContent)"""
+ENGLISH = re.compile(r"(?<!\w)(the|of|and|or|you|your|with|from|for|is|are|gains?|pays?|places?|star|worker)(?!\w)")
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    process = ServerProcess(tmp_path_factory.mktemp("language") / "games.sqlite").start()
+    yield process
+    assert process.end(signal.SIGINT) in (0, 130)
+
+
+@pytest.fixture
+def opened(server: ServerProcess) -> Iterator[Open]:
+    """Opens pages in Spanish; `entries` replaces the catalogue. Errors of the pages are in `faults` of each."""
+    with playwright.sync_playwright() as found:
+        browser = launched(found)
+
+        def page(entries: str | None = None, locale: str = "es-ES") -> Any:
+            context = browser.new_context(locale=locale, viewport={"width": 1280, "height": 900})
+            if entries is not None:
+                context.route("**/static/es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
+            made = context.new_page()
+            made.set_default_timeout(0)  # none: cores may be busy
+            made.faults = []
+            made.on("pageerror", lambda error: made.faults.append(str(error)))
+            made.on("console", lambda line: line.type == "error" and made.faults.append(line.text))
+            return made
+
+        yield page
+        browser.close()
+
+
+def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
+    page.goto(server.url)
+    made = page.evaluate(MAKE, {"seats": seats, "pace": 0, **more})
+    page.evaluate("made => sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links))", made)
+    page.goto(f"{server.url}/play/{made['id']}")
+    page.locator("button.move, #uncover").first.wait_for()
+
+
+def play(page: Any, rng: random.Random, most: int) -> bool:
+    """Plays moves at random; returns whether the game has ended."""
+    for _ in range(most):
+        page.locator("#moves button.move, .ranking, #uncover").first.wait_for()
+        if page.locator(".ranking").count():
+            return True
+        if page.locator("#uncover").count():
+            page.locator("#uncover").click()
+            page.locator("#uncover").wait_for(state="detached")
+            continue
+        before = page.evaluate("document.body.dataset.version")
+        moves = page.locator("#moves button.move")
+        moves.nth(rng.randrange(moves.count())).click()
+        page.wait_for_function("before => document.body.dataset.version !== before", arg=before)
+    return False
+
+
+def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
+    """Clicks through all pages, without any translation; returns all texts that they show."""
+    found: set[str] = set()
+
+    def take() -> None:
+        found.update(page.evaluate(TAKE))
+
+    def shut(*buttons: str) -> None:
+        for button in buttons:
+            page.locator(button).click()
+        page.keyboard.press("Escape")
+
+    start(page, server, PERSON, AGENT, ELSEWHERE, rules={"trading": True}, practice=True)
+    play(page, random.Random(1), 8)
+    shut("#menu", "#keys")
+    shut("#menu", "#leave")
+    page.locator("#tab-cards").click()
+    page.locator("#menu").click()
+    page.locator("#look").click()
+    page.locator("#scrub").wait_for()
+    take()
+    start(page, server, PERSON, SAME_SCREEN, rules={"stars_to_win": 1, "max_turns": 40}, practice=True)
+    assert play(page, random.Random(2), 200)
+    shut("#menu")
+    take()
+    page.goto(f"{server.url}/help")
+    page.locator("main section").first.wait_for()
+    take()
+    (folder / "game.record").write_text(random_game(Rules(num_players=3, max_turns=8), 8).to_record())
+    page.goto(server.url)
+    page.locator("#more").click()
+    page.locator("#file").set_input_files(folder / "game.record")
+    page.locator("#slider").wait_for()
+    page.locator("#judge").select_option("greedy")
+    page.locator("#analyse-greedy").click()
+    page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
+    for tab in ("wrong", "all", "result"):
+        page.locator(f"#tab-{tab}").click()
+    page.locator("#guessing").check()
+    page.locator("[id^=guess-]").first.click()
+    page.locator("#guessing").uncheck()
+    shut("#learn")
+    shut("#delete")
+    page.locator("#last").click()
+    take()
+    for missing in ("play", "study"):
+        page.goto(f"{server.url}/{missing}/nothing")
+        page.locator("#message").get_by_text("there is no such").wait_for()
+        take()
+    return found
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is the name of a player or an agent, which has no translation."""
+    return text in NAMES or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+
+
+@pytest.mark.parametrize("language", languages()[1:])
+def test_a_catalogue_has_every_text_and_no_other(server: ServerProcess, opened: Open, tmp_path: Path, language: str) -> None:
+    page, entries = opened("{}"), catalogue(language)
+    assert entries
+    texts = sorted(texts_of_games(positions=60) | texts_of_pages(page, server, tmp_path))
+    page.goto(f"{server.url}/help")
+    found = page.evaluate(TRANSLATE, [entries, texts])
+    assert [text for text in found["missed"] if not is_name(text)] == []
+    said = [re.sub("⟦.*?⟧", "", text) for text in found["said"]]
+    assert [(text, one) for text, one in zip(texts, said, strict=True) if ENGLISH.search(one) and not is_name(text)] == []
+    used = {int(k) for text in found["said"] for k in re.findall("⟦(.*?)⟧", text)}
+    sources = "\n".join(one.read_text().lower() for one in source_files())
+    stale = [key for k, key in enumerate(entries) if k not in used and longest_words(key) not in sources.replace("_", " ")]
+    assert stale == []
+
+
+def source_files() -> list[Path]:
+    """The files that have texts of pages."""
+    words = STATIC.parents[4] / "euphoria_env"
+    return [
+        *STATIC.glob("*.js"), *STATIC.glob("*.html"), *STATIC.parents[1].rglob("*.py"),
+        *words.rglob("*.py"), *words.rglob("*.toml"),
+    ]  # fmt: skip
+
+
+def longest_words(key: str) -> str:
+    """The longest piece of a key between its parts."""
+    return max(re.split(r"\{\w+\}", key), key=len).strip().lower()
