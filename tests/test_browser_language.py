@@ -68,7 +68,7 @@ def opened(server: ServerProcess) -> Iterator[Open]:
             if entries is not None:
                 context.route("**/static/es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
             made = context.new_page()
-            made.set_default_timeout(0)  # none: cores may be busy
+            made.set_default_timeout(40_000)
             made.faults = []
             made.on("pageerror", lambda error: made.faults.append(str(error)))
             made.on("console", lambda line: line.type == "error" and made.faults.append(line.text))
@@ -115,7 +115,9 @@ def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
             page.locator(button).click()
         page.keyboard.press("Escape")
 
-    start(page, server, PERSON, AGENT, ELSEWHERE, rules={"trading": True}, practice=True)
+    start(page, server, PERSON, ELSEWHERE)
+    take()
+    start(page, server, PERSON, AGENT, rules={"trading": True}, practice=True)
     play(page, random.Random(1), 8)
     shut("#menu", "#keys")
     shut("#menu", "#leave")
@@ -188,3 +190,83 @@ def source_files() -> list[Path]:
 def longest_words(key: str) -> str:
     """The longest piece of a key between its parts."""
     return max(re.split(r"\{\w+\}", key), key=len).strip().lower()
+
+
+def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None:
+    page = opened()
+    page.goto(f"{server.url}/")
+    page.get_by_role("button", name="Empezar la partida").wait_for()
+    assert page.evaluate("document.documentElement.lang") == "es" and "partidas" in page.title()
+    start(page, server, PERSON, AGENT)
+    play(page, random.Random(3), 6)
+    page.locator("#log li").last.wait_for()
+    assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
+    assert "Xan" in page.locator("#players").inner_text()
+    assert page.evaluate(OUTSIDE) == []
+    check_page(page)
+    page.locator("#menu").click()
+    page.locator("#language").select_option("en")
+    page.get_by_role("button", name="Hint").wait_for()
+    page.goto(f"{server.url}/help")
+    page.get_by_role("heading", name="The aim").wait_for()  # the choice is kept
+    page.goto(f"{server.url}/help?lang=es")
+    page.get_by_role("heading", name="El objetivo").wait_for()
+    page.goto(f"{server.url}/help?lang=xx")
+    page.get_by_role("heading", name="El objetivo").wait_for()
+    assert page.faults == []
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_other_browsers_ask_for_no_catalogue(server: ServerProcess, opened: Open, locale: str) -> None:
+    page = opened(locale=locale)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(server.url)
+    page.get_by_role("button", name="Start the game").wait_for()
+    assert not [url for url in asked if url.endswith(".json")] and page.faults == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ("{", "es.json"),
+        ('{"The aim": ""}', '"The aim" has no translation'),
+        ('{"A turn {n}": "Un turno {k}"}', '"A turn {n}" has no part {k}'),
+        ('{"The aim": "El objetivo"}', ""),
+    ],
+)
+def test_what_a_catalogue_lacks_stays_english(server: ServerProcess, opened: Open, entries: str, fault: str) -> None:
+    page = opened(entries)
+    page.goto(f"{server.url}/help")
+    page.get_by_role("heading", name="The aim" if fault else "El objetivo").wait_for()
+    page.get_by_role("heading", name="A turn").wait_for()
+    assert len(page.faults) == bool(fault) and fault in "".join(page.faults)
+
+
+def test_texts_are_translated_by_the_keys_that_fit(server: ServerProcess, opened: Open) -> None:
+    page = opened()
+    page.goto(f"{server.url}/help")
+    said = {
+        "You place a 4 on the Farm; gain 1 food": "Colocas un 4 en la Granja; ganas 1 de comida",
+        "Bob Ray gains 2 gold and 1 box (Kyle)": "Bob Ray gana 2 de oro y 1 caja (Kyle)",
+        "Gain 1 gold": "Ganar 1 de oro",
+        "perhaps Al and Bo each draw 1 artifact": "quizá Al y Bo roban 1 artefacto cada uno",
+        " knowledge check: 16.7 % to lose your highest worker": " prueba de conocimiento: 16,7 % de perder tu trabajador más alto",
+        "26.5 %": "26,5 %",
+        "Ganar 1 de oro": "Ganar 1 de oro",
+        "gains of Bob: 1 gold": "gains of Bob: 1 de oro",
+        "no such text": "no such text",
+    }
+    asked = "async (texts) => { const { translate } = await import('/static/texts.js'); return texts.map(translate); }"
+    assert page.evaluate(asked, list(said)) == list(said.values())
+
+
+def test_an_exported_page_in_another_language(opened: Open, tmp_path: Path) -> None:
+    game = Replayed(random_game(Rules(num_players=2, max_turns=6), 8))
+    (tmp_path / "game.html").write_text(replay_page(game, ["Xan", "Wynn"], MOVERS, language="es"))
+    page = opened(locale="en-GB")
+    page.goto((tmp_path / "game.html").as_uri())
+    page.get_by_role("tab", name="Jugadas").wait_for()
+    assert "empieza el turno" in page.locator("#shown-tab").inner_text() and page.faults == []
+    with pytest.raises(ValueError, match="must be one of en, es, not 'xx'"):
+        replay_page(game, ["Xan", "Wynn"], language="xx")

@@ -6,7 +6,6 @@ import html
 import random
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from euphoria_agents.play.web.app import AGENTS
 from euphoria_agents.play.web.board_data import facts
@@ -25,22 +24,14 @@ _TITLES = {name: one["title"] for name, one in (FACTS["recruits"] | FACTS["tiles
 def texts_of_games(positions: int, seed: int = 5) -> set[str]:
     """All texts of games by all rules, and of games that begin at random positions."""
     rng = random.Random(seed)
-    found = {text for one in _texts_in([FACTS[k] for k in ("agent_words", "regions", "dilemmas", "rules")]) for text in [one]}
-    for kind in ("spaces", "tiles", "recruits"):
-        found |= {text for one in FACTS[kind].values() for text in (one["title"], one["words"])}
+    known = [*FACTS["spaces"].values(), *FACTS["tiles"].values(), *FACTS["recruits"].values()]
+    found = {text for one in known for text in (one["title"], one["words"])} | {one["help"] for one in FACTS["rules"].values()}
+    found.update(FACTS["agent_words"].values(), FACTS["dilemmas"].values(), (one["title"] for one in FACTS["regions"]))
     for rules in all_rules():
         found |= _texts_of_game(Game(rules, seed=rng.randrange(10**6)), rng, 120, shown=0.2)
     for _ in range(positions):
         found |= _texts_of_game(Game.from_dict({**any_position(rng), "seed": rng.randrange(1000)}), rng, 12, shown=0.5)
     return found - {""}
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(one)
 
 
 def _texts_of_game(game: Game, rng: random.Random, decisions: int, shown: float) -> set[str]:
