@@ -120,6 +120,7 @@ function translatePart(part, text) {
     const names = text.split(/, | and /).map((one) => translatePart("who", one));
     return names.includes(null) ? null : new Intl.ListFormat(language).format(names);
   }
-  if (part.startsWith("who")) return NAME.test(text) ? (/^(you|player \d+)$/i.test(text) && lookUp(text)) || text : null;
+  if (part.startsWith("who"))
+    return NAME.test(text) ? (/^(you|player \d+)$/i.test(text) && lookUp(text)) || text : null;
   return part.startsWith("word") && text.includes(" ") ? null : lookUp(text);
 }
