@@ -206,6 +206,7 @@ def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None
     assert page.evaluate(OUTSIDE) == []
     check_page(page)
     page.locator("#menu").click()
+    assert page.locator("#language option").evaluate_all("all => all.map(({ value }) => value)") == languages()
     page.locator("#language").select_option("en")
     page.get_by_role("button", name="Hint").wait_for()
     page.goto(f"{server.url}/help")

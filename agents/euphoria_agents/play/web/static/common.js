@@ -1,5 +1,7 @@
 // What every page of the server needs: elements and requests.
 
+import { translate } from "./texts.js";
+
 export * from "./elements.js";
 export { languageSelect } from "./language.js";
 
@@ -29,7 +31,7 @@ export async function call(method, path, body, signal = null) {
     throw new RequestError(0, "The server cannot be reached; this page tries again.");
   } finally {
     clearTimeout(late);
-    if (document.getElementById("message").textContent === NOTICE) showMessage("");
+    if (document.getElementById("message").textContent === translate(NOTICE)) showMessage("");
   }
   const found = await answer.json().catch(() => ({ error: answer.statusText }));
   if (!answer.ok) throw new RequestError(answer.status, found.error);

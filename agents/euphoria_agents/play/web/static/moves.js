@@ -6,25 +6,20 @@ import { translate, translateTree } from "./texts.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that finish something: golden buttons
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
-const GOODS = "energy water food bliss gold stone clay";
-const CARDS = "artifact balloons bat bear bifocals book box";
-const OTHERS = "resource commodity star worker";
+const ITEMS = // those that have a symbol, with their plurals
+  "energy,water,food,bliss,gold,stone,clay,balloons,bifocals,artifact artifacts,bat bats,bear bears,book books,box boxes," +
+  "resource resources,commodity commodities,star stars,worker workers";
 const MARKERS = ["knowledge", "morale"];
-const PLURALS = { box: "boxes", commodity: "commodities", balloons: "balloons", bifocals: "bifocals" };
-let words = null; // the names of all that has a symbol, in the language of the page
+const words = new Map(); // the same in the language of the page -> their symbols
 let pattern = null; // finds them
 
 function findWords() {
-  words = new Map();
-  for (const item of `${CARDS} ${OTHERS}`.split(" "))
-    for (const many of [`1 ${item}`, `2 ${PLURALS[item] ?? `${item}s`}`]) words.set(translate(many).slice(2), item);
-  for (const item of GOODS.split(" ")) words.set(translate(`2 ${item}`).slice(2), item);
-  const items = [...words.keys()].sort((a, b) => b.length - a.length);
+  for (const [item, many = item] of ITEMS.split(",").map((one) => one.split(" ")))
+    for (const text of [`1 ${item}`, `2 ${many}`]) words.set(translate(text).slice(2), item);
+  const items = [...words.keys()].sort((a, b) => b.length - a.length).join("|");
   for (const marker of MARKERS) words.set(translate(marker), marker);
-  const markers = MARKERS.map(translate);
-  const [before, after] = ["(?<![\\p{L}\\d])", "(?!\\p{L})"];
-  const told = `${before}(\\d+) (${items.join("|")})${after}|${before}(${markers.join("|")}) ([+-]\\d+)`;
-  pattern = new RegExp(told, "gu");
+  const markers = MARKERS.map(translate).join("|");
+  pattern = new RegExp(`(?<![\\p{L}\\d])(?:(\\d+) (${items})(?!\\p{L})|(${markers}) ([+-]\\d+))`, "gu");
 }
 
 // A text in the language of the page, with symbols in place of items.

@@ -25,7 +25,8 @@ export function useCatalogue(entries, code) {
   document.documentElement.lang = code;
   translateTree(document.documentElement);
   const observer = new MutationObserver((changes) => {
-    for (const { target, addedNodes } of changes) for (const node of [target, ...addedNodes]) translateTree(node);
+    for (const { type, target, addedNodes } of changes)
+      for (const node of type === "childList" ? addedNodes : [target]) translateTree(node);
     observer.takeRecords(); // of the translations
   });
   const what = { childList: true, subtree: true, characterData: true, attributeFilter: ATTRIBUTES };
@@ -47,16 +48,12 @@ export function translateTree(root) {
   const skip = (node) => (node.matches?.(NOT_TRANSLATED) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, skip);
   for (let node = root; node; node = walker.nextNode()) {
-    if (node.nodeType === Node.TEXT_NODE) {
-      const said = translate(node.data);
-      if (said !== node.data) node.data = said;
-    } else for (const name of ATTRIBUTES) if (node.hasAttribute(name)) translateAttribute(node, name);
+    const texts = node.getAttributeNode ? ATTRIBUTES.map((name) => node.getAttributeNode(name)) : [node];
+    for (const text of texts.filter(Boolean)) {
+      const said = translate(text.nodeValue);
+      if (said !== text.nodeValue) text.nodeValue = said;
+    }
   }
-}
-
-function translateAttribute(node, name) {
-  const [text, said] = [node.getAttribute(name), translate(node.getAttribute(name))];
-  if (said !== text) node.setAttribute(name, said);
 }
 
 // A text in the language of the page; the same text if the catalogue does not have it, or if it is translated already.
