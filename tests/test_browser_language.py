@@ -87,8 +87,9 @@ def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
 
 def play(page: Any, rng: random.Random, most: int) -> bool:
     """Plays moves at random; returns whether the game has ended."""
+    something_to_do = page.locator("#moves button.move, .ranking, #uncover").first
     for _ in range(most):
-        page.locator("#moves button.move, .ranking, #uncover").first.wait_for()
+        something_to_do.wait_for()
         if page.locator(".ranking").count():
             return True
         if page.locator("#uncover").count():
@@ -99,6 +100,7 @@ def play(page: Any, rng: random.Random, most: int) -> bool:
         moves = page.locator("#moves button.move")
         moves.nth(rng.randrange(moves.count())).click()
         page.wait_for_function("before => document.body.dataset.version !== before", arg=before)
+    something_to_do.wait_for()  # a view that comes later would close a menu
     return False
 
 
