@@ -14,10 +14,13 @@ import pytest
 from euphoria_agents.play.web.board_data import STATIC, catalogue, languages
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
 from euphoria_agents.record_steps import Replayed
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
+from euphoria_env.render.board import board_fragment
+from euphoria_env.render.view import view_of
 from tests.tools.browser import ServerProcess, browser_path, check_page, launched
 from tests.tools.page_texts import FACTS, NAMES, texts_of_games
 from tests.tools.playing import random_game
+from tests.tools.positions import any_position
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = [
@@ -41,10 +44,20 @@ TRANSLATE = """async ([entries, texts]) => {
     untranslated.clear();
     return { said: texts.map(translate), missed: [...untranslated] };
 }"""
-OUTSIDE = """[...document.querySelectorAll("#board .space text")].filter((text) => {
-    const [ground, box] = [text.closest(".space").querySelector(".ground").getBBox(), text.getBBox()];
-    return box.x < ground.x || box.x + box.width > ground.x + ground.width + 1;
-}).map((text) => text.textContent)"""
+# The labels of boards that leave their space, or lie upon another one.
+CROWDED = """async (boards) => {
+    const { translateTree } = await import("/static/texts.js");
+    return boards.flatMap((board) => {
+        document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
+        translateTree(document.body);
+        const all = [...document.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
+        return all.filter(([text, a]) => {
+            const ground = text.closest(".space")?.querySelector(".ground").getBoundingClientRect();
+            return (ground && (a.left < ground.left || a.right > ground.right)) || all.some(([other, b]) => other !== text
+                && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
+        }).map(([text]) => text.textContent);
+    });
+}"""
 ENGLISH = re.compile(r"(?<!\w)(the|of|and|or|you|your|with|from|for|is|are|gains?|pays?|places?|star|worker)(?!\w)")
 Open = Callable[..., Any]
 
@@ -205,7 +218,6 @@ def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None
     page.locator("#log li").last.wait_for()
     assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
     assert "Xan" in page.locator("#players").inner_text()
-    assert page.evaluate(OUTSIDE) == []
     check_page(page)
     page.locator("#menu").click()
     assert page.locator("#language option").evaluate_all("all => all.map(({ value }) => value)") == languages()
@@ -218,6 +230,15 @@ def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None
     page.goto(f"{server.url}/help?lang=xx")
     page.get_by_role("heading", name="El objetivo").wait_for()
     assert page.faults == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_lettering_of_the_board_fits(server: ServerProcess, opened: Open, language: str) -> None:
+    page, rng = opened(locale=language), random.Random(3)
+    page.goto(f"{server.url}/help")
+    page.locator(f"html[lang={language}]").wait_for()
+    boards = [board_fragment(view_of(Game.from_dict(any_position(rng)))) for _ in range(30)]
+    assert page.evaluate(CROWDED, boards) == []
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
