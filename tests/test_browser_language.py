@@ -78,7 +78,7 @@ def opened(server: ServerProcess) -> Iterator[Open]:
         def page(entries: str | None = None, locale: str = "es-ES") -> Any:
             context = browser.new_context(locale=locale, viewport={"width": 1280, "height": 900})
             if entries is not None:
-                context.route("**/static/es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
+                context.route("**/static/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
             made = context.new_page()
             made.set_default_timeout(300_000)  # cores may be busy
             made.faults = []

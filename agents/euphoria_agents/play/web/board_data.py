@@ -69,7 +69,7 @@ def _options() -> Any:
 
 def languages() -> list[str]:
     """Returns the languages of the pages: English, and those that have a catalogue."""
-    return ["en", *sorted(path.stem for path in STATIC.glob("*.json"))]
+    return ["en", *sorted(path.name.split(".")[1] for path in STATIC.glob("texts.*.json"))]
 
 
 def catalogue(language: str) -> dict[str, str] | None:
@@ -80,7 +80,7 @@ def catalogue(language: str) -> dict[str, str] | None:
     """
     if language not in languages():
         raise ValueError(f"the language of a page must be one of {', '.join(languages())}, not {shown(language)}")
-    return None if language == "en" else json.loads((STATIC / f"{language}.json").read_text(encoding="utf-8"))
+    return None if language == "en" else json.loads((STATIC / f"texts.{language}.json").read_text(encoding="utf-8"))
 
 
 def symbol_sprite() -> str:

@@ -28,8 +28,8 @@ export const languageSelect = () =>
 
 if (language !== "en") {
   try {
-    useCatalogue(await (await fetch(`/static/${language}.json`)).json(), language);
+    useCatalogue(await (await fetch(`/static/texts.${language}.json`)).json(), language);
   } catch (error) {
-    console.error(`${language}.json: ${error.message}; the page stays in English`);
+    console.error(`texts.${language}.json: ${error.message}; the page stays in English`);
   }
 }

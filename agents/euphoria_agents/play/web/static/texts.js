@@ -1,4 +1,4 @@
-// Translates the pages, which are written in English. A catalogue, such as es.json, has a translation for each text. In its
+// Translates the pages, which are written in English. A catalogue, such as texts.es.json, has a translation for each text. In its
 // keys {n} stands for a number, {who} for the name of a player, {whos} for several names, {word} for a word and any other
 // {part} for a text that are translated in turn. Needs no server, so pages that are files can use it too.
 
