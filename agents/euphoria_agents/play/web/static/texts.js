@@ -6,8 +6,8 @@ const KEPT = 5000; // texts that are remembered
 const ATTRIBUTES = ["title", "aria-label", "placeholder", "label", "aria-valuetext"];
 const NOT_TRANSLATED = "bdi, code, script, style, textarea, [translate=no]";
 const NUMBER = /^[-+−]?\d+(\.\d+)?$/;
-const NAME = /^(?!.* and )([^;:,]|:(?! )){1,40}$/;
-const SIGNS = /[;·]|\.$/; // which divide a text: it fits only keys that have one too
+const NAME = /^(?!.* and )([^;:,]|:(?! )){1,30}$/;
+const [DIVIDED, DIVIDES] = [/[;·]|\.$/, /[;·:]|\.$/]; // a text with such a sign fits only keys that have one too
 
 export const untranslated = new Set(); // texts that the catalogue does not have
 const known = new Map(); // text -> its translation, null if there is none
@@ -80,9 +80,9 @@ function lookUp(text) {
 
 function find(text) {
   if (whole.has(text)) return whole.get(text);
-  const divided = SIGNS.test(text);
+  const divided = DIVIDED.test(text);
   for (const key of patterns) {
-    if (!text.startsWith(key.words[0]) || (divided && !SIGNS.test(key.key))) continue;
+    if (!text.startsWith(key.words[0]) || (divided && !DIVIDES.test(key.key))) continue;
     const found = fit(text.slice(key.words[0].length), key, 0);
     if (found) return key.said.replace(/\{(\w+)\}/g, (_, part) => found[key.parts.indexOf(part)]);
   }
