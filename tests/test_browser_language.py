@@ -31,22 +31,23 @@ PERSON, SAME_SCREEN = ({"name": name, "spec": None, "here": True} for name in ("
 AGENT, ELSEWHERE = {"name": "Yul", "spec": "greedy"}, {"name": "Qin", "spec": None, "here": False}
 MAKE = """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
     body: JSON.stringify(body)})).json())"""
+TEXTS = """await import(new URL("texts.js", document.querySelector("script[type=module]").src))"""
 TAKE = """async () => {
-    const { untranslated } = await import("/static/texts.js");
+    const { untranslated } = TEXTS;
     const all = [...untranslated];
     untranslated.clear();
     return all;
-}"""
+}""".replace("TEXTS", TEXTS)
 # Each value of the catalogue gets its number as a mark, so that a translation shows which entries it is made of.
 TRANSLATE = """async ([entries, texts]) => {
-    const { translate, untranslated, useCatalogue } = await import("/static/texts.js");
+    const { translate, untranslated, useCatalogue } = TEXTS;
     useCatalogue(Object.fromEntries(Object.entries(entries).map(([key, said], k) => [key, `${said}⟦${k}⟧`])), "es");
     untranslated.clear();
     return { said: texts.map(translate), missed: [...untranslated] };
-}"""
+}""".replace("TEXTS", TEXTS)
 # The labels of boards that leave their space, or lie upon another one.
 CROWDED = """async (boards) => {
-    const { translateTree } = await import("/static/texts.js");
+    const { translateTree } = TEXTS;
     return boards.flatMap((board) => {
         document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
         translateTree(document.body);
@@ -57,7 +58,7 @@ CROWDED = """async (boards) => {
                 && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
         }).map(([text]) => text.textContent);
     });
-}"""
+}""".replace("TEXTS", TEXTS)
 ENGLISH = re.compile(r"(?<!\w)(the|of|and|or|you|your|with|from|for|is|are|gains?|pays?|places?|star|worker)(?!\w)")
 Open = Callable[..., Any]
 
@@ -78,7 +79,7 @@ def opened(server: ServerProcess) -> Iterator[Open]:
         def page(entries: str | None = None, locale: str = "es-ES") -> Any:
             context = browser.new_context(locale=locale, viewport={"width": 1280, "height": 900})
             if entries is not None:
-                context.route("**/static/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
+                context.route("**/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
             made = context.new_page()
             made.set_default_timeout(300_000)  # cores may be busy
             made.faults = []
@@ -282,7 +283,7 @@ def test_texts_are_translated_by_the_keys_that_fit(server: ServerProcess, opened
         "Ganar 1 de oro": "Ganar 1 de oro",
         "no such text": "no such text",
     }
-    asked = "async (texts) => { const { translate } = await import('/static/texts.js'); return texts.map(translate); }"
+    asked = "async (texts) => { const { translate } = TEXTS; return texts.map(translate); }".replace("TEXTS", TEXTS)
     assert page.evaluate(asked, list(said)) == list(said.values())
 
 

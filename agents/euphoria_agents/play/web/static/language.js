@@ -28,7 +28,8 @@ export const languageSelect = () =>
 
 if (language !== "en") {
   try {
-    useCatalogue(await (await fetch(`/static/texts.${language}.json`)).json(), language);
+    const found = await fetch(new URL(`texts.${language}.json`, import.meta.url));
+    useCatalogue(await found.json(), language);
   } catch (error) {
     console.error(`texts.${language}.json: ${error.message}; the page stays in English`);
   }
