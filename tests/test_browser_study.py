@@ -12,7 +12,7 @@ from tests.tools.browser import ServerProcess
 
 __all__ = ["chromium", "pytestmark", "server", "tab", "tabs"]
 STANDINGS = """async (moves) => {
-  const { asRows, best, figure, standing } = await import("/static/opinions.js");
+  const { asRows, best, figure, standing } = await import(document.querySelector("link[href$='/opinions.js']").href);
   const rows = asRows(moves.map(([prior, visits, value], action) => ({ action, prior, visits, value })));
   return rows.map((one) => [standing(one, best(rows)), figure(one, rows)[0]]);
 }"""
@@ -45,7 +45,7 @@ def test_an_agent_that_does_not_search_is_said_to_find_no_mistakes(server: Serve
     page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
     assert page.locator("#tab-wrong").inner_text() == "Mistakes" and page.locator("#learn").is_disabled()
     assert page.locator("#moves thead th").all_inner_texts() == ["Move", "first idea"]
-    assert page.locator(".chart .end").all_text_contents()[1::2] == ["Player 0", "Player 1"]
+    assert page.locator(".chart .end").all_text_contents()[1::2] == ["Player 1", "Player 2"]
 
 
 def test_nothing_lies_upon_anything_else(server: ServerProcess, tabs: Callable[..., Tab], tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     names = [Seat(name).name for name in options.names or (f"Player {k + 1}" for k in range(game.rules.num_players))]
     if len(names) != game.rules.num_players:
         raise ValueError(f"--names takes a name for each of the {game.rules.num_players} players, not {len(names)}")
-    write_whole(page, replay_page(game, names, int(view) if view.isdecimal() else view, entries))
+    write_whole(page, replay_page(game, names, int(view) if view.isdecimal() else view, entries, options.language or "en"))
 
 
 def run(options: ReplayOptions) -> None:
@@ -87,6 +87,6 @@ def run(options: ReplayOptions) -> None:
     if options.html:
         write_page(options.html, options, text)
         return
-    if alone := [f"--{name}" for name in ("analysis", "view", "names") if getattr(options, name) is not None]:
+    if alone := [f"--{name}" for name in ("analysis", "view", "names", "language") if getattr(options, name) is not None]:
         raise ValueError(f"{alone[0]} is of the page: name its file by --html")
     show(options, text, Console(soft_wrap=True, emoji=False, markup=False))

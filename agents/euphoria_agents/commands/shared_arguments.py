@@ -176,6 +176,7 @@ class ReplayOptions:
         metavar="WHO",
     )
     names: list[str] | None = option(None, "the players' names on the page, in the order of their seats")
+    language: str | None = option(None, "the language of the page, such as es; by default English", metavar="CODE")
 
 
 @dataclasses.dataclass

@@ -109,7 +109,7 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
         Endpoint("POST", at, ANYBODY, study.opinion, studies.SpecBody),
         Endpoint("POST", f"{at}/playouts", ANYBODY, study.playouts, studies.SpecBody),
         Endpoint("GET", f"{at}/position", ANYBODY, study.position),
-        Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.AnalysisQuery),
+        Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.PageQuery),
         Endpoint("GET", analyses, ANYBODY, study.analysis, studies.AnalysisQuery),
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
         Endpoint("DELETE", analyses, ANYBODY, study.cancel, studies.SpecBody),

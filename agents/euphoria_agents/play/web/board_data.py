@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SLOTS, S
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
+from euphoria_env.json_reader import shown
 from euphoria_env.render.lettering import FONT
 from euphoria_env.render.symbols import die, symbols
 from euphoria_env.render.theme import PAGE, variables
@@ -65,6 +67,22 @@ def _options() -> Any:
             yield name, {"type": "flag", "help": option.help, "value": value}
         elif option.kind is int and name != "num_players":
             yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
+
+
+def languages() -> list[str]:
+    """Returns the languages of the pages: English, and those that have a catalogue."""
+    return ["en", *sorted(path.name.split(".")[1] for path in STATIC.glob("texts.*.json"))]
+
+
+def catalogue(language: str) -> dict[str, str] | None:
+    """Returns the translations of the texts of the pages; None for English, in which they are written.
+
+    Raises:
+        ValueError: the pages do not have this language.
+    """
+    if language not in languages():
+        raise ValueError(f"the language of a page must be one of {', '.join(languages())}, not {shown(language)}")
+    return None if language == "en" else json.loads((STATIC / f"texts.{language}.json").read_text(encoding="utf-8"))
 
 
 def symbol_sprite() -> str:

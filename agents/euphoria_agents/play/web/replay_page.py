@@ -21,7 +21,7 @@ from euphoria_agents.play.study.decision_analysis import outcome
 from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
-from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_sprite
+from euphoria_agents.play.web.board_data import STATIC, catalogue, colours, facts, symbol_sprite
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env import Game
 from euphoria_env.json_reader import Json
@@ -30,12 +30,28 @@ from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import view_of
 
 # Each script imports only from those before it.
-SCRIPTS = ("elements.js", "board.js", "seats.js", "opinions.js", "judgement.js", "chart.js", "walking.js", "replay.js")
+SCRIPTS = (
+    "elements.js",
+    "texts.js",
+    "board.js",
+    "seats.js",
+    "opinions.js",
+    "judgement.js",
+    "chart.js",
+    "walking.js",
+    "replay.js",
+)
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 
 
-def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERYBODY, entries: Sequence[Entry] = ()) -> str:
+def replay_page(
+    game: Replayed,
+    names: Sequence[str],
+    seen_by: int | str = EVERYBODY,
+    entries: Sequence[Entry] = (),
+    language: str = "en",
+) -> str:
     """Returns the page as HTML.
 
     Args:
@@ -45,9 +61,10 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
             saw it, so that the page reveals all secrets.
         entries: the entries of an analysis. With `MOVERS` the page has all of them; for a seat only those of its own decisions,
             without luck, which depends on everybody's cards.
+        language: one of `languages()`.
 
     Raises:
-        ValueError: there is no such seat, or an analysis would reveal to everybody what the players held.
+        ValueError: there is no such seat or language, or an analysis would reveal to everybody what the players held.
     """
     if seen_by not in (EVERYBODY, MOVERS, *range(len(names))):
         raise ValueError(f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(names) - 1}, not {seen_by}")
@@ -72,6 +89,8 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
         "facts": facts({}),
         "pieces": pieces,
         "changes": [_changes(before, after) for before, after in pairwise([[], *frames])],
+        "language": language,
+        "texts": catalogue(language),
     }
     ending = drawn[-1].partition("\n{")[0]
     return _page(", ".join(names), data, _still(view_of(game, seat, names).headline, ending, data["turns"], data["log"]))

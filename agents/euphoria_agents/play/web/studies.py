@@ -25,6 +25,7 @@ from euphoria_agents.play.study.game_analysis import Analysis
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
+from euphoria_agents.play.web.board_data import catalogue
 from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec, as_response
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs, answer_of, started
@@ -78,6 +79,16 @@ class AnalysisQuery(Query):
 
     spec: str = ""
     first: Ply = msgspec.field(default=0, name="from")
+
+
+class PageQuery(Query):
+    """Asks for a study as a page in a language, with the analysis by `spec`."""
+
+    spec: str = ""
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        catalogue(self.language)
 
 
 @dataclass
@@ -242,12 +253,12 @@ class StudyEndpoints:
         return {"position": context.item.at(context.request.path_params["ply"]).to_dict()}
 
     async def page(self, context: RequestContext) -> Response:
-        """Returns the study as one HTML file that opens anywhere, with the analysis by `spec`, if that is given."""
+        """Returns the study as one HTML file that opens anywhere."""
         study, spec = context.item, context.body.spec
         entries = (await in_thread(lambda: self._analysis((study.name, spec)))).entries if spec else []
         most = self.registry.limits.waiting.per_client
         async with self.processes.slot(context.client, most), started(_make_page) as worker:
-            page = await answer_of(worker, (study.record, study.names, list(entries)))
+            page = await answer_of(worker, (study.record, study.names, list(entries), context.body.language))
         return Response(page, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
     async def analyse(self, context: RequestContext) -> Response:
@@ -342,10 +353,10 @@ def player_names(game: Game) -> list[str]:
     return [f"Player {k + 1}" for k in range(game.rules.num_players)]
 
 
-def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
+def _make_page(item: tuple[str, list[str], list[Any], str]) -> str:
     """Returns the page of a study; runs in a process of its own."""
-    record, names, entries = item
-    return replay_page(Replayed.from_record(record), names, MOVERS, entries)
+    record, names, entries, language = item
+    return replay_page(Replayed.from_record(record), names, MOVERS, entries, language)
 
 
 class _Analyst:

@@ -1,6 +1,7 @@
 // The board. The server draws it; its nodes are found again by their ids and move to their places in the next view.
 
 import { svg, tag } from "./elements.js";
+import { translateTree } from "./texts.js";
 
 const LAYERS = ".star, .miner, .allegiance";
 const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
@@ -40,9 +41,11 @@ function removeNode(node) {
   return next;
 }
 
-// Parses a drawing of the server.
+// Parses a drawing of the server, in the language of the page.
 export function drawing(text) {
-  return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  const made = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  translateTree(made);
+  return made;
 }
 
 // Shows an outline for a second, in place of motion.

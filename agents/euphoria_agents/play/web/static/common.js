@@ -1,6 +1,9 @@
 // What every page of the server needs: elements and requests.
 
+import { translate } from "./texts.js";
+
 export * from "./elements.js";
+export { languageSelect } from "./language.js";
 
 class RequestError extends Error {
   constructor(status, message) {

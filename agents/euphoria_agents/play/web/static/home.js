@@ -6,6 +6,7 @@ import {
   call,
   showError,
   get,
+  languageSelect,
   loadFacts,
   loadSymbols,
   post,
@@ -299,6 +300,7 @@ function drawGames(games) {
 at("file").addEventListener("change", openFile); // at once, since files can be chosen while the rest loads
 try {
   [facts] = await Promise.all([loadFacts(), loadSymbols()]);
+  document.querySelector("header nav").append(languageSelect());
   await chooseSeats();
   drawForm();
   const { games, damaged } = await get("/api/games");

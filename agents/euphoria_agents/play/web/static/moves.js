@@ -3,21 +3,34 @@
 import { hidden, icon, tag } from "./elements.js";
 import * as opinions from "./opinions.js";
 import { worker } from "./seats.js";
+import { translate, translateTree } from "./texts.js";
 
 const PRIMARY = /^offer$/; // the moves with golden buttons; none of them gives anything up
 const AGAIN = "Press again to place no further worker";
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
-const WORD = new RegExp(
-  "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
-    "|book|box|worker)s?\\b|\\b(knowledge|morale) ([+-]\\d+)",
-  "g",
-);
+const ITEMS = // those that have a symbol, with their plurals
+  "energy,water,food,bliss,gold,stone,clay,balloons,bifocals,artifact artifacts,bat bats,bear bears,book books,box boxes," +
+  "resource resources,commodity commodities,star stars,worker workers";
+const MARKERS = ["knowledge", "morale"];
+const words = new Map(); // the same in the language of the page -> their symbols
+let pattern = null; // finds them
 
-// A text with symbols in place of items.
-export function withSymbols(text) {
+function findWords() {
+  for (const [item, many = item] of ITEMS.split(",").map((one) => one.split(" ")))
+    for (const text of [`1 ${item}`, `2 ${many}`]) words.set(translate(text).slice(2), item);
+  const items = [...words.keys()].sort((a, b) => b.length - a.length).join("|");
+  for (const marker of MARKERS) words.set(translate(marker), marker);
+  const markers = MARKERS.map(translate).join("|");
+  pattern = new RegExp(`(?<![\\p{L}\\d])(?:(\\d+) (${items})(?!\\p{L})|(${markers}) ([+-]\\d+))`, "gu");
+}
+
+// A text in the language of the page, with symbols in place of items.
+export function withSymbols(english) {
+  if (!pattern) findWords();
+  const text = translate(english);
   const parts = [];
   let at = 0;
-  for (const found of text.matchAll(WORD)) {
+  for (const found of text.matchAll(pattern)) {
     const [whole, n, item, marker, step] = found;
     parts.push(
       text.slice(at, found.index),
@@ -25,12 +38,13 @@ export function withSymbols(text) {
       tag.span(
         { "aria-hidden": "true", class: "unit", title: whole },
         n ?? step.replace("-", "−"),
-        icon(item ?? marker),
+        icon(words.get(item ?? marker)),
       ),
     );
     at = found.index + whole.length;
   }
-  return [...parts, text.slice(at)];
+  const shown = [...parts, text.slice(at)];
+  return document.documentElement.lang === "en" ? shown : tag.span({ translate: "no" }, shown); // these pieces are translated already
 }
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
@@ -177,6 +191,7 @@ export const wayList = (state, send) =>
 // Shows a popover beside a rectangle, within the window.
 export function showPopover(popover, box, ...content) {
   popover.replaceChildren(...content.flat(9).filter(Boolean));
+  translateTree(popover); // before it is measured
   if (!popover.matches(":popover-open")) popover.showPopover();
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));

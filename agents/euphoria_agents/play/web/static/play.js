@@ -4,6 +4,7 @@ import { Board, badge, rectOf, finishAnimations, motionIsOff } from "./board.js"
 import {
   button,
   call,
+  languageSelect,
   select,
   download,
   showError,
@@ -405,6 +406,7 @@ function menuItems() {
       button("keys", "Keys", close(showKeys)),
       button("symbols", "Symbols", close(showSymbols)),
       tag.a({ href: "/help", class: "button" }, "How to play"),
+      languageSelect(),
       state.host && state.over && button("delete", "Delete this game", close(deleteGame)),
     ),
   ];

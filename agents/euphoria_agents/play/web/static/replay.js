@@ -15,10 +15,12 @@ import {
   verdict,
 } from "./judgement.js";
 import { chart } from "./chart.js";
+import { useCatalogue } from "./texts.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 import { playerCell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
+if (data.texts) useCatalogue(data.texts, data.language);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
 const total = data.players.length;
 const wrong = mistakes(data.entries, data.mistake);

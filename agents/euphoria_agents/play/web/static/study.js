@@ -209,7 +209,8 @@ function steering() {
 }
 
 function links() {
-  const page = `${api}/page?spec=${analysis().entries.length ? encodeURIComponent(judge) : ""}`;
+  const spec = analysis().entries.length ? encodeURIComponent(judge) : "";
+  const page = `${api}/page?spec=${spec}&language=${document.documentElement.lang}`;
   return [
     !here.over &&
       tag.a({ id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),

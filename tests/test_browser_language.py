@@ -1,0 +1,298 @@
+"""The pages in other languages: the catalogue has every text of the server and of the pages, and what it lacks stays English."""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.play.web.board_data import STATIC, catalogue, languages
+from euphoria_agents.play.web.replay_page import MOVERS, replay_page
+from euphoria_agents.record_steps import Replayed
+from euphoria_env import Game, Rules
+from euphoria_env.render.board import board_fragment
+from euphoria_env.render.view import view_of
+from tests.tools.browser import ServerProcess, browser_path, check_page, launched
+from tests.tools.page_texts import FACTS, NAMES, texts_of_games
+from tests.tools.playing import random_game
+from tests.tools.positions import any_position
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
+]
+PERSON, SAME_SCREEN = ({"name": name, "spec": None, "here": True} for name in ("Xan", "Wynn"))
+AGENT, ELSEWHERE = {"name": "Yul", "spec": "greedy"}, {"name": "Qin", "spec": None, "here": False}
+MAKE = """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
+    body: JSON.stringify(body)})).json())"""
+TEXTS = """await import(new URL("texts.js", document.querySelector("script[type=module]").src))"""
+TAKE = """async () => {
+    const { untranslated } = TEXTS;
+    const all = [...untranslated];
+    untranslated.clear();
+    return all;
+}""".replace("TEXTS", TEXTS)
+# Each value of the catalogue gets its number as a mark, so that a translation shows which entries it is made of.
+TRANSLATE = """async ([entries, texts]) => {
+    const { translate, untranslated, useCatalogue } = TEXTS;
+    useCatalogue(Object.fromEntries(Object.entries(entries).map(([key, said], k) => [key, `${said}⟦${k}⟧`])), "es");
+    untranslated.clear();
+    return { said: texts.map(translate), missed: [...untranslated] };
+}""".replace("TEXTS", TEXTS)
+# The labels of boards that leave their space, or lie upon another one.
+CROWDED = """async (boards) => {
+    const { translateTree } = TEXTS;
+    return boards.flatMap((board) => {
+        document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
+        translateTree(document.body);
+        const all = [...document.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
+        return all.filter(([text, a]) => {
+            const ground = text.closest(".space")?.querySelector(".ground").getBoundingClientRect();
+            return (ground && (a.left < ground.left || a.right > ground.right)) || all.some(([other, b]) => other !== text
+                && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
+        }).map(([text]) => text.textContent);
+    });
+}""".replace("TEXTS", TEXTS)
+ENGLISH = re.compile(r"(?<!\w)(the|of|and|or|you|your|with|from|for|is|are|gains?|pays?|places?|star|worker)(?!\w)")
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    process = ServerProcess(tmp_path_factory.mktemp("language") / "games.sqlite").start()
+    yield process
+    assert process.end(signal.SIGINT) in (0, 130)
+
+
+@pytest.fixture
+def opened(server: ServerProcess) -> Iterator[Open]:
+    """Opens pages in Spanish; `entries` replaces the catalogue. Errors of the pages are in `faults` of each."""
+    with playwright.sync_playwright() as found:
+        browser = launched(found)
+
+        def page(entries: str | None = None, locale: str = "es-ES") -> Any:
+            context = browser.new_context(locale=locale, viewport={"width": 1280, "height": 900})
+            if entries is not None:
+                context.route("**/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
+            made = context.new_page()
+            made.set_default_timeout(300_000)  # cores may be busy
+            made.faults = []
+            made.on("pageerror", lambda error: made.faults.append(str(error)))
+            made.on("console", lambda line: line.type == "error" and made.faults.append(line.text))
+            return made
+
+        yield page
+        browser.close()
+
+
+def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
+    page.goto(server.url)
+    made = page.evaluate(MAKE, {"seats": seats, "pace": 0, **more})
+    page.evaluate("made => sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links))", made)
+    page.goto(f"{server.url}/play/{made['id']}")
+    page.locator("button.move, #uncover").first.wait_for()
+
+
+def play(page: Any, rng: random.Random, most: int) -> bool:
+    """Plays moves at random; returns whether the game has ended."""
+    something_to_do = page.locator("#moves button.move, .ranking, #uncover").first
+    for _ in range(most):
+        something_to_do.wait_for()
+        if page.locator(".ranking").count():
+            return True
+        if page.locator("#uncover").count():
+            page.locator("#uncover").click()
+            page.locator("#uncover").wait_for(state="detached")
+            continue
+        before = page.evaluate("document.body.dataset.version")
+        moves = page.locator("#moves button.move")
+        moves.nth(rng.randrange(moves.count())).click()
+        page.wait_for_function("before => document.body.dataset.version !== before", arg=before)
+    something_to_do.wait_for()  # a view that comes later would close a menu
+    return False
+
+
+def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
+    """Clicks through all pages, without any translation; returns all texts that they show."""
+    found: set[str] = set()
+
+    def take() -> None:
+        found.update(page.evaluate(TAKE))
+
+    def shut(*buttons: str) -> None:
+        for button in buttons:
+            page.locator(button).click()
+        page.keyboard.press("Escape")
+
+    start(page, server, PERSON, ELSEWHERE)
+    take()
+    start(page, server, PERSON, AGENT, rules={"trading": True}, practice=True)
+    play(page, random.Random(1), 8)
+    shut("#menu", "#keys")
+    shut("#menu", "#leave")
+    page.locator("#tab-cards").click()
+    page.locator("#menu").click()
+    page.locator("#look").click()
+    page.locator("#scrub").wait_for()
+    take()
+    start(page, server, PERSON, SAME_SCREEN, rules={"stars_to_win": 1, "max_turns": 40}, practice=True)
+    assert play(page, random.Random(2), 200)
+    shut("#menu")
+    take()
+    page.goto(f"{server.url}/help")
+    page.locator("main section").first.wait_for()
+    take()
+    (folder / "game.record").write_text(random_game(Rules(num_players=3, max_turns=8), 8).to_record())
+    page.goto(server.url)
+    page.locator("#more").click()
+    take()
+    page.locator("#file").set_input_files(folder / "game.record")
+    page.locator("#slider").wait_for()
+    page.locator("#judge").select_option("greedy")
+    page.locator("#analyse-greedy").click()
+    page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
+    for tab in ("wrong", "all", "result"):
+        page.locator(f"#tab-{tab}").click()
+    page.locator("#guessing").check()
+    page.locator("[id^=guess-]").first.click()
+    page.locator("#guessing").uncheck()
+    shut("#learn")
+    shut("#delete")
+    page.locator("#last").click()
+    take()
+    for missing in ("play", "study"):
+        page.goto(f"{server.url}/{missing}/nothing")
+        page.locator("#message").get_by_text("there is no such").wait_for()
+        take()
+    return found
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is the name of a player or an agent, which has no translation."""
+    return text in NAMES or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+
+
+@pytest.mark.parametrize("language", languages()[1:])
+def test_a_catalogue_has_every_text_and_no_other(server: ServerProcess, opened: Open, tmp_path: Path, language: str) -> None:
+    page, entries = opened("{}"), catalogue(language)
+    assert entries
+    texts = sorted(texts_of_games(positions=60) | texts_of_pages(page, server, tmp_path))
+    page.goto(f"{server.url}/help")
+    found = page.evaluate(TRANSLATE, [entries, texts])
+    assert [text for text in found["missed"] if not is_name(text)] == []
+    said = [re.sub("⟦.*?⟧", "", text) for text in found["said"]]
+    assert [(text, one) for text, one in zip(texts, said, strict=True) if ENGLISH.search(one) and not is_name(text)] == []
+    used = {int(k) for text in found["said"] for k in re.findall("⟦(.*?)⟧", text)}
+    unused = [key for k, key in enumerate(entries) if k not in used]
+    assert len(unused) < len(entries) / 4
+    known = words_of("\n".join(one.read_text() for one in source_files()))
+    assert [key for key in unused if not words_of(re.sub(r"\{\w+\}", "", key)) <= known] == []
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text without what their ends may change, such as gains and gain."""
+    return {re.sub("(es|s|d)$", "", word) for word in re.findall("[a-z]+", text.lower())}
+
+
+def source_files() -> list[Path]:
+    """The files that have texts of pages."""
+    words = STATIC.parents[4] / "euphoria_env"
+    return [
+        *STATIC.glob("*.js"), *STATIC.glob("*.html"), *STATIC.parents[1].rglob("*.py"),
+        *words.rglob("*.py"), *words.rglob("*.toml"),
+    ]  # fmt: skip
+
+
+def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None:
+    page = opened()
+    page.goto(f"{server.url}/")
+    page.get_by_role("button", name="Empezar la partida").wait_for()
+    assert page.evaluate("document.documentElement.lang") == "es" and "partidas" in page.title()
+    start(page, server, PERSON, AGENT)
+    play(page, random.Random(3), 6)
+    page.locator("#log li").last.wait_for()
+    assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
+    assert "Xan" in page.locator("#players").inner_text()
+    check_page(page)
+    page.locator("#menu").click()
+    assert page.locator("#language option").evaluate_all("all => all.map(({ value }) => value)") == languages()
+    page.locator("#language").select_option("en")
+    page.get_by_role("button", name="Hint").wait_for()
+    page.goto(f"{server.url}/help")
+    page.get_by_role("heading", name="The aim").wait_for()  # the choice is kept
+    page.goto(f"{server.url}/help?lang=es")
+    page.get_by_role("heading", name="El objetivo").wait_for()
+    page.goto(f"{server.url}/help?lang=xx")
+    page.get_by_role("heading", name="El objetivo").wait_for()
+    assert page.faults == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_lettering_of_the_board_fits(server: ServerProcess, opened: Open, language: str) -> None:
+    page, rng = opened(locale=language), random.Random(3)
+    page.goto(f"{server.url}/help")
+    page.locator(f"html[lang={language}]").wait_for()
+    boards = [board_fragment(view_of(Game.from_dict(any_position(rng)))) for _ in range(30)]
+    assert page.evaluate(CROWDED, boards) == []
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_other_browsers_ask_for_no_catalogue(server: ServerProcess, opened: Open, locale: str) -> None:
+    page = opened(locale=locale)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(server.url)
+    page.get_by_role("button", name="Start the game").wait_for()
+    assert not [url for url in asked if url.endswith(".json")] and page.faults == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ("{", "es.json"),
+        ('{"The aim": ""}', '"The aim" has no translation'),
+        ('{"A turn {n}": "Un turno {k}"}', '"A turn {n}" has no part {k}'),
+        ('{"The aim": "El objetivo"}', ""),
+    ],
+)
+def test_what_a_catalogue_lacks_stays_english(server: ServerProcess, opened: Open, entries: str, fault: str) -> None:
+    page = opened(entries)
+    page.goto(f"{server.url}/help")
+    page.get_by_role("heading", name="The aim" if fault else "El objetivo").wait_for()
+    page.get_by_role("heading", name="A turn").wait_for()
+    assert len(page.faults) == bool(fault) and fault in "".join(page.faults)
+
+
+def test_texts_are_translated_by_the_keys_that_fit(server: ServerProcess, opened: Open) -> None:
+    page = opened()
+    page.goto(f"{server.url}/help")
+    page.get_by_role("heading", name="El objetivo").wait_for()
+    said = {
+        "You place a 4 on the Farm; gain 1 food": "Colocas un 4 en la Granja; ganas 1 de comida",
+        "Bob Ray gains 2 gold and 1 box (Kyle)": "Bob Ray gana 2 de oro y 1 caja (Kyle)",
+        "Gain 1 gold": "Ganar 1 de oro",
+        "perhaps Al and Bo each draw 1 artifact": "quizá Al y Bo roban 1 artefacto cada uno",
+        " hand limit: Al perhaps discards 2 artifacts": " límite de mano: Al quizá descarta 2 artefactos",
+        "26.5 %": "26,5 %",
+        "Ganar 1 de oro": "Ganar 1 de oro",
+        "no such text": "no such text",
+    }
+    asked = "async (texts) => { const { translate } = TEXTS; return texts.map(translate); }".replace("TEXTS", TEXTS)
+    assert page.evaluate(asked, list(said)) == list(said.values())
+
+
+def test_an_exported_page_in_another_language(opened: Open, tmp_path: Path) -> None:
+    game = Replayed.from_record(random_game(Rules(num_players=2, max_turns=6), 8).to_record())
+    (tmp_path / "game.html").write_text(replay_page(game, ["Xan", "Wynn"], MOVERS, language="es"))
+    page = opened(locale="en-GB")
+    page.goto((tmp_path / "game.html").as_uri())
+    page.get_by_role("tab", name="Jugadas").wait_for()
+    assert "empieza el turno" in page.locator("#shown-tab").inner_text() and page.faults == []
+    with pytest.raises(ValueError, match="must be one of en, es, not 'xx'"):
+        replay_page(game, ["Xan", "Wynn"], language="xx")
