@@ -85,7 +85,7 @@ def test_a_study_waits_for_a_server_that_goes_away(tmp_path: Path, chromium: Any
     opened(tab, process, tmp_path)
     process.end(signal.SIGKILL)
     page.locator("#forward").click()
-    page.get_by_text("The server cannot be reached; this page tries again.").wait_for()
+    page.get_by_text("The server cannot be reached; this page goes on when it is back.").wait_for()
     process.start()
     at(tab, 1)
     page.locator("#message:empty").wait_for(state="attached")

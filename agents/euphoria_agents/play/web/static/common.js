@@ -1,7 +1,5 @@
 // What every page of the server needs: elements and requests.
 
-import { translate } from "./texts.js";
-
 export * from "./elements.js";
 export { languageSelect } from "./language.js";
 
