@@ -50,6 +50,7 @@ PLAY = """async (most) => {
     for (let state = await see(0); !state.over && state.decisions < most; ) {
         state = await see(state.mine.includes(state.decider) ? state.decider : 0);
         if (state.seat !== state.decider) continue;
+        for (const { text, risk } of state.retrievals) said.add(text).add(risk);
         for (const one of state.moves.flatMap((move) => adviceInWords(facts, state, state.seat, move))) said.add(one.textContent);
         const { action } = state.moves[(7 * state.decisions) % state.moves.length];
         const body = JSON.stringify({ seat: state.seat, version: state.version, action });
@@ -189,7 +190,7 @@ def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
 
 def is_name(text: str) -> bool:
     """Whether a text is the name of a player or an agent, which has no translation."""
-    return text in NAMES or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+    return text in {*NAMES, *FACTS["agent_names"]} or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
 
 
 @pytest.mark.parametrize("language", languages()[1:])
@@ -228,11 +229,11 @@ def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None
     page.goto(f"{server.url}/")
     page.get_by_role("button", name="Jugar ahora").wait_for()
     assert page.evaluate("document.documentElement.lang") == "es" and "partidas" in page.title()
-    start(page, server, PERSON, AGENT)
+    start(page, server, {**PERSON, "name": "Star"}, {**AGENT, "name": "Moves"})
     page.evaluate(PLAY, 6)
     page.locator("#log li").last.wait_for()
     assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
-    assert "Xan" in page.locator("#players").inner_text()
+    assert page.locator("#players .cell b").all_inner_texts() == ["Star", "Moves"]  # names stay as they are
     check_page(page)
     page.locator("#menu").click()
     assert page.locator("#language option").evaluate_all("all => all.map(({ value }) => value)") == languages()
