@@ -193,6 +193,7 @@ export function showPopover(popover, box, ...content) {
   popover.replaceChildren(...content.flat(9).filter(Boolean));
   translateTree(popover); // before it is measured
   if (!popover.matches(":popover-open")) popover.showPopover();
+  popover.style.left = 0; // where it is as wide as it can be
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));
   const above = box.top - tall - 6;

@@ -255,7 +255,7 @@ function decorate(drawing) {
     node.classList.toggle("legal", n > 0);
     node.classList.toggle("cannot", !n && (face > 0 || composer !== null));
     node.classList.toggle("best", Boolean(best) && node.dataset.space === best);
-    node.classList.toggle("last", node.dataset.space === state.last);
+    node.classList.toggle("last", past === null && node.dataset.space === state.last);
   }
 }
 
