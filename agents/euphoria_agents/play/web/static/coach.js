@@ -62,7 +62,7 @@ export function adviceInWords(facts, { view, moves }, seat, move) {
   const sum = p.knowledge + p.workers.reduce((total, face) => total + face, 0);
   const opens = moves.some(({ notation }) => /^(place|retrieve)/.test(notation));
   const does = /^(choose|use) /.test(move.notation)
-    ? [move.gain && `${sentence(move.gain)}.`]
+    ? [] // its row has the words of the card
     : [
         move.cost && `It costs ${move.cost}.`,
         move.gain && `It gives ${move.gain}.`,

@@ -474,7 +474,7 @@ function panel() {
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
-    advice && tag.p({ class: "label" }, priced(asRows(hints.moves)) ? CHANCES : CHOICES),
+    advice && !coached && tag.p({ class: "label" }, priced(asRows(hints.moves)) ? CHANCES : CHOICES),
     narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
       { class: "groups" },
