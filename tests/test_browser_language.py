@@ -1,11 +1,11 @@
 """The pages in other languages: the catalogue has every text of the server and of the pages, and what it lacks stays English."""
 
+# ruff: noqa: F811
 from __future__ import annotations
 
 import random
 import re
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,82 +13,84 @@ import pytest
 
 from euphoria_agents.play.web.board_data import STATIC, catalogue, languages
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
+from euphoria_agents.play.web.scenes import lessons
 from euphoria_agents.record_steps import Replayed
-from euphoria_env import Game, Rules
+from euphoria_env import Game, Rules, actions
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
-from tests.tools.browser import ServerProcess, browser_path, check_page, launched
+from tests.test_browser import Tab, chromium, pytestmark, server  # noqa: F401
+from tests.tools.browser import ServerProcess, check_page
 from tests.tools.page_texts import FACTS, NAMES, texts_of_games
 from tests.tools.playing import random_game
 from tests.tools.positions import any_position
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
-]
 PERSON, SAME_SCREEN = ({"name": name, "spec": None, "here": True} for name in ("Xan", "Wynn"))
 AGENT, ELSEWHERE = {"name": "Yul", "spec": "greedy"}, {"name": "Qin", "spec": None, "here": False}
 MAKE = """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
     body: JSON.stringify(body)})).json())"""
-TEXTS = """await import(new URL("texts.js", document.querySelector("script[type=module]").src))"""
-TAKE = """async () => {
-    const { untranslated } = TEXTS;
-    const all = [...untranslated];
-    untranslated.clear();
-    return all;
-}""".replace("TEXTS", TEXTS)
+
+
+def with_texts(work: str) -> str:
+    """A script of a page that uses `texts.js`."""
+    return f"""async (given) => {{
+        const {{ translate, translateTree, untranslated, useCatalogue }} =
+            await import(new URL("texts.js", document.querySelector("script[type=module]").src));
+        {work}
+    }}"""
+
+
+TAKE = with_texts("return [...untranslated];")
+# Plays a game up to a decision, at random; returns what the hints say of all its moves.
+PLAY = """async (most) => {
+    const by = document.querySelector("script[type=module]").src;
+    const { adviceInWords } = await import(new URL("coach.js", by));
+    const facts = await (await fetch(new URL("facts.json", by))).json();
+    const api = `/api/games/${location.pathname.split("/")[2]}`;
+    const see = async (seat) => (await fetch(`${api}/view?seat=${seat}`)).json();
+    const said = new Set();
+    for (let state = await see(0); !state.over && state.decisions < most; ) {
+        state = await see(state.mine.includes(state.decider) ? state.decider : 0);
+        if (state.seat !== state.decider) continue;
+        for (const { text, risk } of state.retrievals) said.add(text).add(risk);
+        for (const one of state.moves.flatMap((move) => adviceInWords(facts, state, state.seat, move))) said.add(one.textContent);
+        const { action } = state.moves[(7 * state.decisions) % state.moves.length];
+        const body = JSON.stringify({ seat: state.seat, version: state.version, action });
+        await fetch(`${api}/moves`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    }
+    return [...said];
+}"""
 # Each value of the catalogue gets its number as a mark, so that a translation shows which entries it is made of.
-TRANSLATE = """async ([entries, texts]) => {
-    const { translate, untranslated, useCatalogue } = TEXTS;
+TRANSLATE = with_texts("""const [entries, texts] = given;
     useCatalogue(Object.fromEntries(Object.entries(entries).map(([key, said], k) => [key, `${said}⟦${k}⟧`])), "es");
     untranslated.clear();
-    return { said: texts.map(translate), missed: [...untranslated] };
-}""".replace("TEXTS", TEXTS)
+    return { said: texts.map(translate), missed: [...untranslated] };""")
 # The labels of boards that leave their space, or lie upon another one.
-CROWDED = """async (boards) => {
-    const { translateTree } = TEXTS;
-    return boards.flatMap((board) => {
-        document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
-        translateTree(document.body);
-        const all = [...document.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
-        return all.filter(([text, a]) => {
-            const ground = text.closest(".space")?.querySelector(".ground").getBoundingClientRect();
-            return (ground && (a.left < ground.left || a.right > ground.right)) || all.some(([other, b]) => other !== text
-                && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
-        }).map(([text]) => text.textContent);
-    });
-}""".replace("TEXTS", TEXTS)
+CROWDED = with_texts("""return given.flatMap((board) => {
+    document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
+    translateTree(document.body);
+    const all = [...document.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
+    return all.filter(([text, a]) => {
+        const ground = text.closest(".space")?.querySelector(".ground").getBoundingClientRect();
+        return (ground && (a.left < ground.left || a.right > ground.right)) || all.some(([other, b]) => other !== text
+            && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
+    }).map(([text]) => text.textContent);
+});""")
 ENGLISH = re.compile(r"(?<!\w)(the|of|and|or|you|your|with|from|for|is|are|gains?|pays?|places?|star|worker)(?!\w)")
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    process = ServerProcess(tmp_path_factory.mktemp("language") / "games.sqlite").start()
-    yield process
-    assert process.end(signal.SIGINT) in (0, 130)
-
-
 @pytest.fixture
-def opened(server: ServerProcess) -> Iterator[Open]:
-    """Opens pages in Spanish; `entries` replaces the catalogue. Errors of the pages are in `faults` of each."""
-    with playwright.sync_playwright() as found:
-        browser = launched(found)
+def opened(chromium: Any) -> Open:
+    """Opens pages, in Spanish by default; `entries` replaces the catalogue. Errors of the pages are in `faults` of each."""
 
-        def page(entries: str | None = None, locale: str = "es-ES") -> Any:
-            context = browser.new_context(locale=locale, viewport={"width": 1280, "height": 900})
-            if entries is not None:
-                context.route("**/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
-            made = context.new_page()
-            made.set_default_timeout(300_000)  # cores may be busy
-            made.faults = []
-            made.on("pageerror", lambda error: made.faults.append(str(error)))
-            made.on("console", lambda line: line.type == "error" and made.faults.append(line.text))
-            return made
+    def page(entries: str | None = None, locale: str = "es-ES") -> Any:
+        tab = Tab(chromium, locale=locale, reduced_motion="reduce")
+        if entries is not None:
+            tab.context.route("**/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
+        tab.page.faults = tab.faults
+        return tab.page
 
-        yield page
-        browser.close()
+    return page
 
 
 def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
@@ -99,83 +101,78 @@ def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
     page.locator("button.move, #uncover").first.wait_for()
 
 
-def play(page: Any, rng: random.Random, most: int) -> bool:
-    """Plays moves at random; returns whether the game has ended."""
-    something_to_do = page.locator("#moves button.move, .ranking, #uncover").first
-    for _ in range(most):
-        something_to_do.wait_for()
-        if page.locator(".ranking").count():
-            return True
-        if page.locator("#uncover").count():
-            page.locator("#uncover").click()
-            page.locator("#uncover").wait_for(state="detached")
-            continue
-        before = page.evaluate("document.body.dataset.version")
-        moves = page.locator("#moves button.move")
-        moves.nth(rng.randrange(moves.count())).click()
-        page.wait_for_function("before => document.body.dataset.version !== before", arg=before)
-    something_to_do.wait_for()  # a view that comes later would close a menu
-    return False
+def click(page: Any, *buttons: str) -> None:
+    for button in buttons:
+        page.locator(button).click()
 
 
-def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
-    """Clicks through all pages, without any translation; returns all texts that they show."""
-    found: set[str] = set()
-
-    def take() -> None:
-        found.update(page.evaluate(TAKE))
-
-    def shut(*buttons: str) -> None:
-        for button in buttons:
-            page.locator(button).click()
-        page.keyboard.press("Escape")
-
+def texts_of_tables(page: Any, server: ServerProcess) -> set[str]:
+    """The texts that a table shows, without any translation, and the hints in words for all moves of two games."""
     start(page, server, PERSON, ELSEWHERE)
-    take()
     start(page, server, PERSON, AGENT, rules={"trading": True}, practice=True)
-    play(page, random.Random(1), 8)
-    shut("#menu", "#keys")
-    shut("#menu", "#leave")
-    page.locator("#tab-cards").click()
-    page.locator("#menu").click()
-    page.locator("#look").click()
+    found = set(page.evaluate(PLAY, 20))
+    click(page, "#hint", "#tab-cards", "#menu", "#keys")
+    page.keyboard.press("Escape")
+    click(page, "#menu", "#leave")
+    page.keyboard.press("Escape")
+    click(page, "#menu", "#look")
     page.locator("#scrub").wait_for()
-    take()
-    start(page, server, PERSON, SAME_SCREEN, rules={"stars_to_win": 1, "max_turns": 40}, practice=True)
-    assert play(page, random.Random(2), 200)
-    shut("#menu")
-    take()
-    page.goto(f"{server.url}/help")
-    page.locator("main section").first.wait_for()
-    take()
+    found.update(page.evaluate(TAKE))
+    start(page, server, PERSON, SAME_SCREEN, rules={"stars_to_win": 1, "max_turns": 20}, practice=True)
+    found.update(page.evaluate(PLAY, 400))
+    click(page, "#uncover", "#menu")
+    return found.union(page.evaluate(TAKE))
+
+
+def texts_of_lessons(page: Any, server: ServerProcess) -> set[str]:
+    """The texts of all lessons, and those that the page shows during the last two."""
+    steps = [step for lesson in lessons() for step in lesson["steps"]]
+    found = {text for step in steps for text in (step["task"], step["right"], *step.get("wrong", {}).values())}
+    page.goto(f"{server.url}/learn#check")
+    click(page, "#symbols")
+    page.keyboard.press("Escape")
+    for step in [step for lesson in lessons()[-2:] for step in lesson["steps"]]:
+        click(page, f"#move-{actions.parse(step['wanted'][0])}")
+        page.locator("#told.right").wait_for()
+        found.update(page.evaluate(TAKE))
+        click(page, "#on, #next, #first")
+    page.locator("#hint").wait_for()
+    return found
+
+
+def texts_of_studies(page: Any, server: ServerProcess, folder: Path) -> set[str]:
+    """The texts of a study, and of the first page, where it is opened."""
     (folder / "game.record").write_text(random_game(Rules(num_players=3, max_turns=8), 8).to_record())
     page.goto(server.url)
-    page.locator("#more").click()
-    take()
+    click(page, "#more summary")
+    found = set(page.evaluate(TAKE))
     page.locator("#file").set_input_files(folder / "game.record")
     page.locator("#slider").wait_for()
     page.locator("#judge").select_option("greedy")
-    page.locator("#analyse-greedy").click()
+    click(page, "#analyse-greedy")
     page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
-    for tab in ("wrong", "all", "result"):
-        page.locator(f"#tab-{tab}").click()
-    page.locator("#guessing").check()
+    click(page, "#tab-wrong", "#tab-all", "#tab-result", "#guessing")
     page.locator("[id^=guess-]").first.click()
-    page.locator("#guessing").uncheck()
-    shut("#learn")
-    shut("#delete")
-    page.locator("#last").click()
-    take()
+    click(page, "#guessing", "#delete")
+    page.keyboard.press("Escape")
+    click(page, "#last")
+    return found.union(page.evaluate(TAKE))
+
+
+def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
+    found = texts_of_tables(page, server) | texts_of_lessons(page, server) | texts_of_studies(page, server, folder)
+    page.goto(f"{server.url}/help")
+    page.locator("figure svg").first.wait_for()
     for missing in ("play", "study"):
+        found.update(page.evaluate(TAKE))
         page.goto(f"{server.url}/{missing}/nothing")
         page.locator("#message").get_by_text("there is no such").wait_for()
-        take()
-    return found
+    return found.union(page.evaluate(TAKE))
 
 
 def is_name(text: str) -> bool:
     """Whether a text is the name of a player or an agent, which has no translation."""
-    return text in NAMES or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+    return text in {*NAMES, *FACTS["agent_names"]} or text.split(":")[0] in {*FACTS["agents"], "mcts"}
 
 
 @pytest.mark.parametrize("language", languages()[1:])
@@ -191,7 +188,8 @@ def test_a_catalogue_has_every_text_and_no_other(server: ServerProcess, opened: 
     used = {int(k) for text in found["said"] for k in re.findall("⟦(.*?)⟧", text)}
     unused = [key for k, key in enumerate(entries) if k not in used]
     assert len(unused) < len(entries) / 4
-    known = words_of("\n".join(one.read_text() for one in source_files()))
+    sources = [path for folder in (STATIC.parents[1], STATIC.parents[4] / "euphoria_env") for path in folder.rglob("*")]
+    known = words_of("\n".join(path.read_text() for path in sources if path.suffix in {".js", ".html", ".py", ".toml"}))
     assert [key for key in unused if not words_of(re.sub(r"\{\w+\}", "", key)) <= known] == []
 
 
@@ -200,25 +198,16 @@ def words_of(text: str) -> set[str]:
     return {re.sub("(es|s|d)$", "", word) for word in re.findall("[a-z]+", text.lower())}
 
 
-def source_files() -> list[Path]:
-    """The files that have texts of pages."""
-    words = STATIC.parents[4] / "euphoria_env"
-    return [
-        *STATIC.glob("*.js"), *STATIC.glob("*.html"), *STATIC.parents[1].rglob("*.py"),
-        *words.rglob("*.py"), *words.rglob("*.toml"),
-    ]  # fmt: skip
-
-
 def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None:
     page = opened()
     page.goto(f"{server.url}/")
-    page.get_by_role("button", name="Empezar la partida").wait_for()
-    assert page.evaluate("document.documentElement.lang") == "es" and "partidas" in page.title()
-    start(page, server, PERSON, AGENT)
-    play(page, random.Random(3), 6)
+    page.get_by_role("button", name="Jugar ahora").wait_for()
+    assert page.evaluate("document.documentElement.lang") == "es" and "jugar" in page.title()
+    start(page, server, {**PERSON, "name": "Star"}, {**AGENT, "name": "Moves"})
+    page.evaluate(PLAY, 6)
     page.locator("#log li").last.wait_for()
     assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
-    assert "Xan" in page.locator("#players").inner_text()
+    assert page.locator("#players .cell b").all_inner_texts() == ["Star", "Moves"]  # names stay as they are
     check_page(page)
     page.locator("#menu").click()
     assert page.locator("#language option").evaluate_all("all => all.map(({ value }) => value)") == languages()
@@ -248,8 +237,8 @@ def test_other_browsers_ask_for_no_catalogue(server: ServerProcess, opened: Open
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(server.url)
-    page.get_by_role("button", name="Start the game").wait_for()
-    assert not [url for url in asked if url.endswith(".json")] and page.faults == []
+    page.get_by_role("button", name="Play now").wait_for()
+    assert not [url for url in asked if re.search(r"/texts\.\w+\.json", url)] and page.faults == []
 
 
 @pytest.mark.parametrize(
@@ -283,8 +272,7 @@ def test_texts_are_translated_by_the_keys_that_fit(server: ServerProcess, opened
         "Ganar 1 de oro": "Ganar 1 de oro",
         "no such text": "no such text",
     }
-    asked = "async (texts) => { const { translate } = TEXTS; return texts.map(translate); }".replace("TEXTS", TEXTS)
-    assert page.evaluate(asked, list(said)) == list(said.values())
+    assert page.evaluate(with_texts("return given.map(translate);"), list(said)) == list(said.values())
 
 
 def test_an_exported_page_in_another_language(opened: Open, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import {
   get,
   loadFacts,
   loadSymbols,
+  nameList,
+  named,
   plural,
   post,
   render,
@@ -150,7 +152,7 @@ function course() {
 }
 
 function chartChooser() {
-  const seats = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
+  const seats = [["", "who decides"], ...game.names.map((name, k) => [String(k), named(name)])];
   const choose = (value) => {
     chartSeat = value === "" ? null : Number(value);
     drawThoughts();
@@ -168,7 +170,11 @@ function steering() {
   const wrong = mistakes().map((one) => one.ply);
   const learns = judgement.mistakes(analysis().entries, game.mistake).length > 0;
   const to = stepTo(here.ply, go);
-  const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
+  const seen = [
+    ["mover", "who decides"],
+    ...game.names.map((name, k) => [String(k), named(name)]),
+    ["all", "everybody"],
+  ];
   return [
     row(!guessing && playback.controls(), stepButtons(here.ply, total(), go)),
     row(
@@ -601,7 +607,7 @@ try {
   judge = game.judges[0];
   const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
   chartSeat = game.names.length > 2 ? watched : null;
-  at("headline").textContent = game.names.join(", ");
+  render(at("headline"), ...nameList(game.names));
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
   cells = game.names.map((_, k) => playerCell(facts, k));
