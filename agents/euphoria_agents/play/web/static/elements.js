@@ -48,6 +48,9 @@ export const hidden = (text) => tag.span({ class: "unseen" }, text); // for scre
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
+// The name of a player, which stays as it is in any language; only "You" is a word.
+export const nameTag = (name) => tag.span({ translate: name === "You" ? null : "no" }, name);
+
 // A row of elements.
 export const row = (...inside) => tag.div({ class: "row" }, ...inside);
 

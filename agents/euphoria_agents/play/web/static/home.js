@@ -9,6 +9,7 @@ import {
   languageSelect,
   loadFacts,
   loadSymbols,
+  nameTag,
   post,
   render,
   row,
@@ -286,7 +287,7 @@ function drawDamaged(names) {
 
 function drawGames(games) {
   if (!games.length) return at("games").replaceChildren(tag.p({ class: "label" }, "None yet."));
-  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, seatMark(k), seat.name));
+  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, seatMark(k), nameTag(seat.name)));
   const row = (game) =>
     tag.tr(
       tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),

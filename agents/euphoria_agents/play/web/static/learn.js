@@ -37,6 +37,7 @@ async function attempt(work) {
     showMessage("");
   } catch (error) {
     showError(error);
+    if (error.status === 404) game = "";
     if ([404, 409].includes(error.status)) await open(number).then(() => showMessage(ANEW), showError);
   } finally {
     busy = false;

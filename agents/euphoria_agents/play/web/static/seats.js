@@ -1,7 +1,7 @@
 // The players above the board, the player's own things below it, and the texts of cards.
 
 import { STARS, badge } from "./board.js";
-import { hidden, icon, plural, render, svg, tag } from "./elements.js";
+import { hidden, icon, nameTag, plural, render, svg, tag } from "./elements.js";
 
 const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
 const shape = (id, kind = "icon") =>
@@ -66,6 +66,7 @@ export function playerCell(facts, seat) {
   const update = (view, p, who, mine) => {
     const placed = STARS - p.stars;
     const left = view.stars_to_win - placed;
+    name.translate = who.name === "You"; // as in `nameTag`
     setText(name, who.name);
     setText(spec, who.spec && who.spec !== who.name ? who.spec : "");
     setText(note, p.rank ? `rank ${p.rank}` : left === 1 ? "1 star from winning" : "");
@@ -192,7 +193,7 @@ export function playerDetails(facts, view, p, who, you) {
   return tag.section(
     { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-label": who.name },
     tag.header(
-      tag.h3(badge(p.seat), who.name, you === p.seat && who.name !== "You" ? " (you)" : ""),
+      tag.h3(badge(p.seat), nameTag(who.name), you === p.seat && who.name !== "You" ? " (you)" : ""),
       who.spec && who.spec !== who.name && tag.span({ class: "label" }, who.spec),
       told && tag.span({ class: "tag" }, told),
     ),
