@@ -765,8 +765,9 @@ const deleteGame = () =>
 function handleKey(event) {
   const typing =
     /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
-  if (typing || !state || document.querySelector("dialog[open]")) return;
   const { key } = event;
+  if (typing || !state || document.querySelector("dialog[open]")) return;
+  if (event.repeat && /^(.|Enter)$/.test(key)) return event.preventDefault(); // a key that is held down acts once
   const all = choices();
   const chosen = all[Number(key) - 1];
   const space_ = event.target.closest?.(".space, .held");
