@@ -12,11 +12,13 @@ class RequestError extends Error {
 
 export const COMPILED_ONCE = "the first time, its code is compiled, once for this machine";
 export const LOST = "The server cannot be reached; this page goes on when it is back.";
+const NO_COOKIES = "Please allow cookies for this address: by them the server knows your seat.";
 const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
 const NOTICE = "The server has not answered yet: the line may be slow, or an agent is being prepared.";
 
 // `signal` aborts the request; a page that can do so shows by itself that it waits.
 export async function call(method, path, body, signal = null) {
+  if (path === "/api/games" && body && !navigator.cookieEnabled) throw new RequestError(403, NO_COOKIES);
   const options = { method, signal };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json" };

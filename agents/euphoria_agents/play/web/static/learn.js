@@ -13,6 +13,7 @@ const ME = 0;
 const NAMES = ["You", "Ada", "Boole"];
 const FIRST_OPPONENT = "weights";
 const LEGAL_BUT = "That is a legal move, but not the one of this lesson. Take it back and try again.";
+const ANEW = "The game of this lesson was deleted, or went on elsewhere; the lesson begins anew.";
 let [facts, lessons] = [null, []];
 let number = 0; // of the open lesson
 let step = 0; // of the lesson
@@ -36,6 +37,8 @@ async function attempt(work) {
     showMessage("");
   } catch (error) {
     showError(error);
+    if (error.status === 404) game = "";
+    if ([404, 409].includes(error.status)) await open(number).then(() => showMessage(ANEW), showError);
   } finally {
     busy = false;
   }
@@ -219,7 +222,10 @@ at("board").addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === " ")
     event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 });
-addEventListener("keydown", ({ key }) => document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click());
+addEventListener("keydown", ({ key, repeat, ctrlKey, metaKey, altKey }) => {
+  if (!(repeat || ctrlKey || metaKey || altKey))
+    document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click();
+});
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
 try {

@@ -25,7 +25,7 @@ import { Composer } from "./composer.js";
 import { connect } from "./connection.js";
 import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
-import { recall, remember } from "./library.js";
+import { keep, kept, recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import {
   confirmDialog,
@@ -85,7 +85,7 @@ let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
 let shownAtClick = ""; // what the page showed when it was clicked last
 const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
-const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
+const links = kept(`links ${game}`, "sessionStorage") ?? [];
 
 // What a player is called: "You" only where that is clear.
 const nameOf = (k) => {
@@ -649,7 +649,7 @@ const rematch = () =>
       here: state.mine.includes(k),
     }));
     const made = await post("/api/games", { seats, rules: state.rules, practice: state.practice, pace: state.pace });
-    sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
+    keep(`links ${made.id}`, made.links, "sessionStorage");
     location.href = `/play/${made.id}`;
   });
 
@@ -742,7 +742,7 @@ const handOverSeat = () =>
 const invite = () =>
   once("invite", async () => {
     links.push(...(await post(`${api}/seats`, { seat: state.decider, spec: null })).links);
-    sessionStorage.setItem(`links ${game}`, JSON.stringify(links));
+    keep(`links ${game}`, links, "sessionStorage");
     await refresh();
   });
 
@@ -765,8 +765,9 @@ const deleteGame = () =>
 function handleKey(event) {
   const typing =
     /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
-  if (typing || !state || document.querySelector("dialog[open]")) return;
   const { key } = event;
+  if (typing || !state || document.querySelector("dialog[open]")) return;
+  if (event.repeat && /^(.|Enter)$/.test(key)) return event.preventDefault(); // a key that is held down acts once
   const all = choices();
   const chosen = all[Number(key) - 1];
   const space_ = event.target.closest?.(".space, .held");
