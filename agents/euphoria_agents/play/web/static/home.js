@@ -19,7 +19,7 @@ import {
 } from "./common.js";
 import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
-import { recall, remember } from "./library.js";
+import { beginGame, recall } from "./library.js";
 
 const at = (id) => document.getElementById(id);
 const PLAYERS = [2, 3, 4, 5, 6];
@@ -167,11 +167,8 @@ function readRules() {
 async function startGame(players, more = {}) {
   const body = { seats: players, practice: at("practice").checked, ...more };
   try {
-    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules() }) });
-    sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
     localStorage.setItem("table", JSON.stringify({ level, players: players.length }));
-    remember("games", { id: made.id, names: players.map((seat) => seat.name), start });
-    location.href = `/play/${made.id}`;
+    await beginGame({ ...body, ...(start ? { start } : { rules: readRules() }) });
   } catch (error) {
     showError(error);
   }

@@ -1,6 +1,6 @@
 // The page of a game, to play it from the seats of this browser or to watch it.
 
-import { Board, badge, rectOf, finishAnimations, motionIsOff } from "./board.js";
+import { badge, finishAnimations, motionIsOff } from "./board.js";
 import {
   button,
   call,
@@ -25,12 +25,14 @@ import { Composer } from "./composer.js";
 import { connect } from "./connection.js";
 import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
-import { recall, remember } from "./library.js";
+import { beginGame, recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import {
   confirmDialog,
+  explain,
   faceOf,
   isRetrieval,
+  markSpaces,
   moveRows,
   placeName,
   showPopover,
@@ -42,7 +44,7 @@ import {
 import { asRows, best, priced } from "./opinions.js";
 import { ranking, savePicture } from "./outcome.js";
 import { addPointing } from "./pointing.js";
-import { playerCell, playerDetails, ownTray } from "./seats.js";
+import { Table, playerDetails } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -73,10 +75,8 @@ let armed = null; // the action of a move that plays when it is chosen again
 let composer = null; // while the player takes workers back
 let screenHidden = false; // while the screen is passed to another player
 let hints = null;
-let board = null;
+let table = null;
 let viewOnBoard = null; // what the board shows, which may be past
-let cells = []; // the cells of the players
-let tray = null; // the player's own workers, goods and cards
 let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
 let replayTimer = 0; // 0: no replay
@@ -103,7 +103,7 @@ const { claimSeat, viewOf, refresh, once, decide, postAction, setPace } = connec
     seat = taken;
   },
   loseSeat: () => {
-    [seat, state, board, tray] = [null, null, null, null];
+    [seat, state, table] = [null, null, null];
   },
   show: showView,
   refused: () => {
@@ -142,12 +142,12 @@ function coach() {
 const asked = (one) => one && JSON.stringify([one.seat, one.decisions, one.board, one.moves]);
 
 function takeSeat(next) {
-  [seat, screenHidden, state, board, tray] = [next, false, null, null, null];
+  [seat, screenHidden, state, table] = [next, false, null, null];
   return refresh().then(focusMoves).catch(showError);
 }
 
 function draw(before = null) {
-  if (past === null) drawBoard(state, before && eventsSince(before)); // first, since it measures where things are
+  if (past === null) drawTable(state, before && eventsSince(before)); // first, since it measures where things are
   const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
@@ -182,32 +182,16 @@ function drawCover() {
   at("uncover").focus({ preventScroll: true });
 }
 
-// Shows the board of a view; `told`: the events that led to it, which are animated.
-function drawBoard(found, told = null) {
+// Shows the table of a view; `told`: the events that led to it, which are animated.
+function drawTable(found, told = null) {
   const { view } = found;
   viewOnBoard = view;
-  if (!board) {
-    for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
-    cells = view.players.map((p) => playerCell(facts, p.seat));
-    at("players").append(...cells.map((one) => one.node));
-    at("players").style.setProperty("--seats", cells.length);
-    tray = seat === null ? null : ownTray(facts, seat, explain);
-    if (tray) at("tray").append(tray.node);
-    board = new Board(at("board"), {
-      home: (k) => (k === seat ? tray.hand : cells[k].hand),
-      hold: prepareWorker,
-      decorate,
-    });
-  }
-  view.players.forEach((p, k) => cells[k].update(view, p, state.seats[k], k === seat));
-  tray?.update(screenHidden ? publicPart(view.players[seat]) : view.players[seat]);
-  const stars = board.show(
-    found.board,
-    view.players.map((p) => p.workers),
-    told !== null,
-  );
-  board.pick();
-  if (told) animateEvents(told, facts, board, { item, pip, stars });
+  const parents = { players: at("players"), board: at("board"), tray: at("tray") };
+  table ??= new Table(facts, view.players.length, parents, { seat, explain, hold: prepareWorker, decorate });
+  const own = screenHidden && seat !== null ? publicPart(view.players[seat]) : view.players[seat];
+  const stars = table.show(view, found.board, state.seats, told !== null, own);
+  table.board.pick();
+  if (told) animateEvents(told, table, stars);
   drawRegions();
 }
 
@@ -221,10 +205,6 @@ const publicPart = (p) => ({
 
 // The events of the decisions made since an earlier view.
 const eventsSince = (before) => state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
-const holder = (k) => (k === seat ? tray?.node : cells[k]?.node);
-const item = (k, what) =>
-  holder(k)?.querySelector(`[data-item="${what}"]`) ?? cells[k]?.node.querySelector(`[data-item="${what}"]`);
-const pip = (k) => cells[k]?.node.querySelector(".pip.on") ?? cells[k]?.node;
 
 // Prepares the frame of a worker in a hand; the player's own workers can be chosen.
 function prepareWorker(node, k, shown) {
@@ -241,18 +221,11 @@ function prepareWorker(node, k, shown) {
 const fittingMoves = () =>
   state.moves.filter((move) => !face || !move.notation.startsWith("place ") || faceOf(move) === face);
 
-// Makes the spaces of a drawing buttons; those with legal moves can be reached by Tab, and are marked.
+// Marks the spaces of a drawing.
 function decorate(drawing) {
   const moves = mayChoose() && !composer ? fittingMoves() : [];
-  const counts = {};
-  for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
-  for (const node of drawing.querySelectorAll(".space")) {
-    const n = counts[node.dataset.space] ?? 0;
-    node.setAttribute("role", "button");
-    node.setAttribute("tabindex", n ? "0" : "-1");
-    node.classList.toggle("can", n > 0);
-    node.classList.toggle("legal", n > 0);
+  for (const [node, n] of markSpaces(drawing, moves)) {
     node.classList.toggle("cannot", !n && (face > 0 || composer !== null));
     node.classList.toggle("best", Boolean(best) && node.dataset.space === best);
     node.classList.toggle("last", node.dataset.space === state.last);
@@ -261,19 +234,18 @@ function decorate(drawing) {
 
 // Marks the spaces and workers again after a choice.
 function updateMarks() {
-  if (!board?.svg) return;
-  decorate(board.svg);
-  if (composer) board.pick(composer.dice, composer.chosen, pickDie);
-  else board.pick();
-  for (const node of tray?.hand.children ?? []) {
+  if (!table) return;
+  decorate(table.board.svg);
+  if (composer) table.board.pick(composer.dice, composer.chosen, pickDie);
+  else table.board.pick();
+  for (const node of table.tray?.hand.children ?? [])
     node.setAttribute("aria-pressed", String(face === Number(node.dataset.face)));
-  }
 }
 
 // Buttons that scroll to the regions of the board where it is wider than the window, with a dot where there are moves.
 function drawRegions() {
   const moves = new Set(isMyDecision() ? state.moves.map((move) => move.space) : []);
-  const parts = [...board.svg.querySelectorAll(".region")].map((node) => [
+  const parts = [...table.board.svg.querySelectorAll(".region")].map((node) => [
     node.dataset.region,
     node.getAttribute("aria-label"),
     node,
@@ -373,7 +345,7 @@ function controls() {
     seat !== null && !state.over && button("hint", "Hint", hint, { off: !isMyDecision() || screenHidden }),
     seat !== null && (!state.over || state.can_undo) && button("undo", "Undo", undo, { off: !state.can_undo }),
     button("drawer", "Moves", () => document.body.classList.toggle("closed")),
-    button("menu", "Menu", (event) => showPopover(at("popover"), rectOf(event.currentTarget), menuItems())),
+    button("menu", "Menu", (event) => showPopover(at("popover"), event.currentTarget, menuItems())),
   ];
 }
 
@@ -423,23 +395,16 @@ const KEYS = [
 ];
 
 function showSymbols() {
-  showPopover(at("popover"), rectOf(at("menu")), tag.h3("Symbols"), legend());
+  explain(at("menu"), "Symbols", legend());
 }
 
 function showKeys() {
-  showPopover(
-    at("popover"),
-    rectOf(at("menu")),
-    tag.h3("Keys"),
-    tag.dl(
-      { class: "keys" },
-      KEYS.map(([key, what]) => [tag.dt(tag.kbd(key)), tag.dd(what)]),
-    ),
-  );
+  const lines = KEYS.map(([key, what]) => [tag.dt(tag.kbd(key)), tag.dd(what)]);
+  explain(at("menu"), "Keys", tag.dl({ class: "keys" }, lines));
 }
 
 function drawMoves() {
-  board?.point();
+  table?.board.point();
   render(at("moves"), panel());
   const shown = `${state.version} ${past} ${composer !== null}`;
   if (scrolledFor !== shown) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
@@ -564,7 +529,7 @@ function play(move) {
 
 function startComposer(payment) {
   [face, space, armed] = [0, "", null];
-  composer = new Composer(state.retrievals, board.diceOf(seat), payment);
+  composer = new Composer(state.retrievals, table.board.diceOf(seat), payment);
 }
 
 function compose(payment) {
@@ -598,31 +563,23 @@ function clickSpace(node) {
   const moves = movesTo(wanted);
   stopPointing();
   if (moves.length === 1) return play(moves[0]);
-  if (!moves.length) return showPopover(at("popover"), rectOf(node), about(wanted));
+  if (!moves.length) return showPopover(at("popover"), node, about(wanted));
   const chosen = (move) => {
     at("popover").hidePopover();
     play(move);
   };
-  showPopover(
-    at("popover"),
-    rectOf(node),
-    tag.h3(placeName(facts, state.view, wanted)),
-    tag.div({ class: "groups" }, moveRows(facts, state, { seat, hints, shown: moves, play: chosen })),
-  );
+  const rows = moveRows(facts, state, { seat, hints, shown: moves, play: chosen });
+  explain(node, placeName(facts, state.view, wanted), tag.div({ class: "groups" }, rows));
   at("popover").querySelector("button").focus({ preventScroll: true });
 }
 
 const about = (wanted) =>
   spaceDetails(facts, viewOnBoard, {
     space: wanted,
-    label: board.space(wanted).getAttribute("aria-label"),
+    label: table.board.space(wanted).getAttribute("aria-label"),
     moves: movesTo(wanted),
     seat,
   });
-
-function explain(node, head, words) {
-  showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
-}
 
 function resultText() {
   const winner = state.view.players.find((p) => p.rank === 1);
@@ -636,7 +593,7 @@ const outcome = () => [
     mayControl() && button("rematch", "Rematch", rematch, { kind: "main" }),
     button("study-now", "Study", openStudy),
     button("look-back", "Watch it again", () => showPast(0, true)),
-    button("picture", "Save the picture", () => savePicture(board.svg, `euphoria-${game}`)),
+    button("picture", "Save the picture", () => savePicture(table.board.svg, `euphoria-${game}`)),
   ),
   ranking(state.view, state.seats, state.stars),
 ];
@@ -648,9 +605,7 @@ const rematch = () =>
       spec,
       here: state.mine.includes(k),
     }));
-    const made = await post("/api/games", { seats, rules: state.rules, practice: state.practice, pace: state.pace });
-    sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
-    location.href = `/play/${made.id}`;
+    await beginGame({ seats, rules: state.rules, practice: state.practice, pace: state.pace });
   });
 
 // Shows the game before a decision; `on`: and replays it from there.
@@ -665,7 +620,7 @@ async function showPast(decision, on = false) {
   [past, composer] = [decision, null];
   if (on) replayTimer = setTimeout(() => showPast(decision + 1, true).catch(showError), STEP);
   at("headline").replaceChildren(...title(""));
-  drawBoard(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
+  drawTable(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
   drawMoves();
 }
 
@@ -734,7 +689,7 @@ const handOverSeat = () =>
     )
       return;
     await post(`${api}/seats`, { seat, spec: facts.agents[0] });
-    [seat, board] = [null, null];
+    [seat, table] = [null, null];
     await refresh();
   });
 
@@ -807,15 +762,13 @@ const dragging = new Dragging({
   end: showAll,
 });
 
-const stopPointing = addPointing({ point: (wanted, shown) => board?.point(wanted, seat, shown), about });
+const stopPointing = addPointing({ point: (wanted, shown) => table?.board.point(wanted, seat, shown), about });
 
 function addListeners() {
   addEventListener("click", dropSecondClick, { capture: true });
   at("board").addEventListener("click", (event) => {
-    const node = event.target.closest(".space");
-    const worker = event.target.closest(".die");
-    const under = node ?? (worker && board.space(worker.dataset.space));
-    if (under) clickSpace(under);
+    const space = table.board.clicked(event);
+    if (space) clickSpace(space);
   });
   at("moves").addEventListener("keydown", walkMoves);
   addEventListener("keydown", handleKey);

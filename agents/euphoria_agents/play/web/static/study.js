@@ -1,6 +1,5 @@
 // The page of a study: a recorded game decision by decision, the opinions of agents, and lessons from mistakes.
 
-import { Board } from "./board.js";
 import { chart } from "./chart.js";
 import {
   button,
@@ -24,7 +23,7 @@ import {
 import * as judgement from "./judgement.js";
 import { forget, remember } from "./library.js";
 import * as opinions from "./opinions.js";
-import { playerCell, drawView } from "./seats.js";
+import { Table, holdings } from "./seats.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 
 const { seatMark, showMarks, signed, term } = judgement;
@@ -35,8 +34,8 @@ const at = (id) => document.getElementById(id);
 const RETRY = 2000; // milliseconds until a request is sent again if the server cannot be reached
 const TABS = { wrong: "Mistakes", all: "Moves", result: "Result" };
 let facts = null;
-let cells = []; // of the players, in a row
-let board = null;
+let who = []; // the names of the players
+let table = null;
 let game = null; // names, players, turns, log, lines, record, result, mistake, judges
 let here = null; // the shown decision
 let wantedPly = 0; // the last decision that was requested
@@ -131,7 +130,7 @@ function drawThoughts(moving = false) {
   render(at("report"), lesson || blind ? null : report());
   at("report").hidden = Boolean(lesson || blind);
   showMarked(at("shown-tab"));
-  drawBoard(moving);
+  drawTable(moving);
 }
 
 function course() {
@@ -158,10 +157,10 @@ function chartChooser() {
   return tag.label({ class: "label" }, "seen by ", select("eyes", "chances seen by", seats, chartSeat, choose));
 }
 
-// Draws the board; `moving`: and animates the changes.
-function drawBoard(moving = false) {
-  const who = (p) => ({ name: game.names[p.seat], spec: "" });
-  drawView(board, cells, facts, { view: here.view, drawing: here.board, who, moving });
+// Draws players and board; `moving`: and animates the changes.
+function drawTable(moving = false) {
+  table.show(here.view, here.board, who, moving);
+  render(at("holdings"), holdings(facts, here.view, who));
 }
 
 function steering() {
@@ -604,10 +603,9 @@ try {
   at("headline").textContent = game.names.join(", ");
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
-  cells = game.names.map((_, k) => playerCell(facts, k));
-  at("players").append(...cells.map((one) => one.node));
+  who = game.names.map((name) => ({ name, spec: "" }));
   const decorate = (drawn) => playedIsShown() && showMarks(drawn, here, thoughts());
-  board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate });
+  table = new Table(facts, who.length, { players: at("players"), board: at("board") }, { decorate });
   judgement.addTerms();
   dialogs();
   playback = new Playback({ here: () => here.ply, total: total(), step, draw: () => render(at("steer"), steering()) });
