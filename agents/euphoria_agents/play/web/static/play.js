@@ -26,6 +26,7 @@ import { connect } from "./connection.js";
 import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
 import { beginGame, recall, remember } from "./library.js";
+import { Log, recent } from "./log.js";
 import { animateEvents } from "./motion.js";
 import {
   confirmDialog,
@@ -56,10 +57,6 @@ const SPEEDS = [
   ["0", "at once"],
 ];
 const STEP = 700; // milliseconds between the decisions of a replay
-const LOG_LINES = 200;
-const RECENT = 4; // lines of the log that are shown while others decide
-const TURN = /^(.*?)(?:; )?([^;]+) begins? turn (\d+)$/; // the end of a line of the log
-const STEPS = /^.* chooses? "take [^"]*"$/; // the line after these tells it
 const TABS = [
   ["log", "Log"],
   ["cards", "Cards"],
@@ -81,10 +78,10 @@ let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
 let replayTimer = 0; // 0: no replay
 let paceBefore = "0.5"; // the speed of the agents, to go on with after a pause
-let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
 let shownAtClick = ""; // what the page showed when it was clicked last
 const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
+const log = new Log(at("log"));
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
 // What a player is called: "You" only where that is clear.
@@ -157,7 +154,7 @@ function draw(before = null) {
   if (screenHidden) drawCover();
   else drawMoves();
   updateMarks();
-  drawLog(before !== null);
+  drawTabs(before !== null);
 }
 
 function title(headline) {
@@ -268,33 +265,12 @@ function drawRegions() {
   );
 }
 
-// The log; `moving`: new lines appear with what they tell of.
-function drawLog(moving = false) {
-  const log = at("log");
-  const first = state.log_from;
-  if (linesDrawn < first || linesDrawn > first + state.log.length || screenHidden) log.replaceChildren();
-  if (!log.children.length) linesDrawn = first;
+// What happened, and the cards; `moving`: new lines of the log appear with what they tell of.
+function drawTabs(moving = false) {
   const since = lastOwn();
-  const told = screenHidden ? [] : state.log.slice(linesDrawn - first);
-  log.append(
-    ...told.map((line, k) => {
-      const decision = linesDrawn + k;
-      const by = state.made[decision - first];
-      const [text, who, turn] = parts(line);
-      const item = tag.li(
-        { class: `seat${by}${moving ? " told" : ""}`, "data-decision": decision, hidden: !text && !turn },
-        badge(by),
-        tag.span(withSymbols(text)),
-        turn && tag.b({ class: "turn" }, `Turn ${turn}: ${sentence(who)}`),
-      );
-      item.style.setProperty("--k", Math.min(k, 8));
-      return item;
-    }),
-  );
-  linesDrawn = first + (screenHidden ? 0 : state.log.length);
-  while (log.children.length > LOG_LINES) log.firstChild.remove();
-  for (const line of log.children) line.classList.toggle("new", seat !== null && Number(line.dataset.decision) > since);
-  at("log-box").scrollTop = log.scrollHeight;
+  if (screenHidden) at("log").replaceChildren();
+  else log.draw(state, seat === null ? Infinity : since, moving);
+  at("log-box").scrollTop = at("log").scrollHeight;
   render(at("tabs"), tabs(since));
   at("log-box").hidden = tab !== "log";
   at("cards-box").hidden = tab !== "cards";
@@ -306,9 +282,6 @@ function drawLog(moving = false) {
     );
   }
 }
-
-// A line of the log: what happened, and whose turn it ends with.
-const parts = (line) => TURN.exec(line)?.slice(1) ?? [STEPS.test(line) ? "" : line];
 
 // The player's last decision; -1 if the log does not have it.
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
@@ -323,7 +296,7 @@ function tabs(since) {
       (key) => `${key}-box`,
       (key) => {
         tab = key;
-        drawLog();
+        drawTabs();
       },
     ),
     button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
@@ -429,7 +402,12 @@ function panel() {
       ),
     );
   if (!isMyDecision())
-    return [trouble(), head, state.over ? outcome() : [tag.p({ class: "label" }, waiting()), recent()], invitations];
+    return [
+      trouble(),
+      head,
+      state.over ? outcome() : [tag.p({ class: "label" }, waiting()), recent(state)],
+      invitations,
+    ];
   if (composer) return [trouble(), composerPanel(), invitations];
   const shown = fittingMoves().filter((move) => !space || move.space === space);
   const narrowed = shown.length < state.moves.length;
@@ -451,15 +429,6 @@ function panel() {
 
 const CHANCES = "Beside each move: your chance to win after it.";
 const CHOICES = "This adviser does not search. Beside each move: how often it would choose it.";
-
-// What happened last, for those who wait.
-function recent() {
-  const lines = state.log.map((line, k) => [parts(line)[0], state.made[k]]).filter(([text]) => text);
-  return tag.ul(
-    { class: "recent" },
-    lines.slice(-RECENT).map(([text, by]) => tag.li(badge(by), tag.span(withSymbols(text)))),
-  );
-}
 
 // The question, without the "You:" of "You: choose a recruit" for the player who is asked.
 function question() {
