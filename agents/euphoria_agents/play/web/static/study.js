@@ -236,7 +236,7 @@ function question() {
     : "What would you play?";
   const choice = (move) =>
     tag.li(button(`guess-${move.action}`, move.text, () => guessMove(move.action), { kind: "move" }));
-  return [decisionTitle(), tag.p({ class: "asks" }, asks), tag.ul({ class: "choices" }, shown.map(choice))];
+  return [decisionTitle(), tag.p({ class: "asks" }, asks), tag.ul({ class: "guesses" }, shown.map(choice))];
 }
 
 function guessMove(action) {
