@@ -33,6 +33,10 @@ SEEN = """id => {
   return box.top >= 0 && box.bottom <= window.innerHeight;
 }"""
 JUDGE = "mcts:100:ppo"
+POST = """async ([path, body]) => {
+    const headers = {"Content-Type": "application/json"};
+    return (await fetch(path, {method: "POST", headers, body: JSON.stringify(body)})).json();
+}"""
 ASKED_AGAIN = "#roll, .move:has-text('Press again')"  # what must be confirmed
 DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
@@ -130,11 +134,7 @@ def start(tab: Tab, server: ServerProcess, *seats: Any, pace: float = 0, practic
     tab.page.goto(server.url)
     begins = {"position": rules["position"]} if "position" in rules else {"rules": rules}
     body = {"seats": seats, "pace": pace, "practice": practice, **begins}
-    made = tab.page.evaluate(
-        """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
-        body: JSON.stringify(body)})).json())""",
-        body,
-    )
+    made = tab.page.evaluate(POST, ["/api/games", body])
     assert "id" in made, made
     tab.page.evaluate("made => sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links))", made)
     return f"{server.url}/play/{made['id']}"
@@ -238,32 +238,6 @@ def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProces
             tab.page.locator("#uncover").click()
         tab.play()
     assert covers >= 2
-
-
-def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chromium: Any) -> None:
-    server = ServerProcess(tmp_path / "games.sqlite").start()
-    tab = Tab(chromium)
-    page = tab.page
-    page.goto(start(tab, server, ANN, AGENT, **SHORT))
-    for _ in range(4):
-        tab.play()
-    tab.state()
-    moves = tab.moves()
-    page.reload()
-    tab.state()
-    assert tab.moves() == moves
-    server.end(signal.SIGKILL)
-    page.get_by_text("cannot be reached").wait_for()
-    page.locator("button.move").first.click()
-    page.locator(ASKED_AGAIN).or_(page.locator("#question")).first.click()
-    page.get_by_text("cannot be reached").wait_for()
-    server.start()
-    page.get_by_text("cannot be reached").wait_for(state="hidden")
-    page.keyboard.press("Escape")
-    assert tab.moves() == moves
-    tab.play()
-    tab.state()
-    server.end(signal.SIGINT)
 
 
 def test_no_game_and_a_damaged_record_are_told(server: ServerProcess, chromium: Any, tmp_path: Path) -> None:
@@ -512,18 +486,3 @@ def test_a_game_goes_on_from_a_study(server: ServerProcess, tab: Tab, tmp_path: 
     page.locator("#delete-really").click()
     page.locator("#new").wait_for()
     page.wait_for_function("document.querySelectorAll('#studies a').length === 0")
-
-
-@pytest.mark.long
-def test_all_pages_in_both_themes_and_three_widths(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
-    opened(tab, server, tmp_path, players=4)
-    analysed(tab)
-    page = tab.page
-    for address in (page.url, f"{server.url}/"):
-        page.goto(address)
-        page.locator("main button").first.wait_for()
-        for scheme in ("dark", "light"):
-            page.emulate_media(color_scheme=scheme)
-            for width in (1440, 1024, 390):
-                page.set_viewport_size({"width": width, "height": 900})
-                check_page(page)

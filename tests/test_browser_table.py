@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.test_browser import AGENT, ANN, ASKED_AGAIN, BOB, Tab, chromium, named, server, start, tab, tabs
-from tests.test_browser import pytestmark as pytestmark
+from tests.test_browser import AGENT, ANN, ASKED_AGAIN, BOB, POST, Tab, chromium, named, pytestmark, server, start, tab, tabs
 from tests.tools.browser import ServerProcess, check_page
 
-__all__ = ["chromium", "server", "tab", "tabs"]  # fixtures
 HAND = {"workers": [4], "knowledge": 3, "morale": 4, "goods": {"food": 1, "gold": 2}, "recruits": []}
 OTHER: dict[str, Any] = {"workers": [2], "recruits": []}
 THERE = {"aquifer": [[0, 4], [1, 2]], "euphorian_site_1_2": [[0, 5]], "euphorian_tunnel": [[1, 5]], "breeze_bar": [[0, 2]]}
@@ -21,13 +19,8 @@ THERE = {"aquifer": [[0, 4], [1, 2]], "euphorian_site_1_2": [[0, 5]], "euphorian
 def table(tab: Tab, server: ServerProcess, *seats: Any, mine: dict[str, Any] = HAND, **more: Any) -> None:
     """A game from a position, at the decision of seat 0."""
     seats = seats or (ANN, AGENT)
-    position = {
-        "rules": {"num_players": len(seats)},
-        "seed": 3,
-        "players": [mine, *[OTHER] * (len(seats) - 1)],
-        "workers": THERE,
-        **more,
-    }
+    players = [mine, *[OTHER] * (len(seats) - 1)]
+    position = {"rules": {"num_players": len(seats)}, "seed": 3, "players": players, "workers": THERE, **more}
     tab.page.goto(start(tab, server, *seats, position=position))
     tab.page.locator("button.move, #uncover, #roll").first.wait_for()
 
@@ -47,14 +40,8 @@ def middle(tab: Tab, what: str) -> tuple[float, float]:
 
 def play(tab: Tab, move: str) -> None:
     """Plays a move past the page."""
-    tab.page.evaluate(
-        """async action => {
-            const body = JSON.stringify({seat: 0, version: Number(document.body.dataset.version), action});
-            const address = location.pathname.replace("play", "api/games") + "/moves";
-            await (await fetch(address, {method: "POST", headers: {"Content-Type": "application/json"}, body})).json();
-        }""",
-        move,
-    )
+    api = tab.page.evaluate("location.pathname.replace('play', 'api/games')")
+    tab.page.evaluate(POST, [f"{api}/moves", {"seat": 0, "version": int(tab.version()), "action": move}])
 
 
 def test_workers_are_taken_back_in_any_order_by_one_request(server: ServerProcess, tab: Tab) -> None:
@@ -132,6 +119,8 @@ def test_list_and_board_show_each_other(server: ServerProcess, tab: Tab) -> None
     shown = "() => [document.querySelectorAll('.pointed .ring').length, document.querySelectorAll('.pointed .ghost').length]"
     row.hover()
     assert page.evaluate(shown) == [1, 1]
+    ring, ground = (page.locator(what).bounding_box() for what in (".pointed .ring", "#space-farm .ground"))
+    assert ring and ground and abs(ring["width"] - ground["width"]) < 9
     page.locator("#headline").hover()
     assert page.evaluate(shown) == [0, 0]
     row.focus()

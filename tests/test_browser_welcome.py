@@ -1,6 +1,5 @@
 """The first page, the lessons and the help in a real browser, as somebody uses them who has never seen the game."""
 
-# ruff: noqa: F811
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,7 +9,7 @@ import pytest
 
 from euphoria_agents.play.web import scenes
 from euphoria_env import actions
-from tests.test_browser import SEEN, SMALL, Tab, chromium, pytestmark, server, tab, tabs  # noqa: F401
+from tests.test_browser import SEEN, SMALL, Tab, chromium, pytestmark, server, tab, tabs
 from tests.tools.browser import ServerProcess, check_page
 
 DICE = "[...document.querySelectorAll('#demo .die')].map((die) => die.outerHTML).join()"
