@@ -265,22 +265,12 @@ def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) ->
 def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int) -> None:
     page = tab.page
     page.set_viewport_size({"width": width, "height": 800})
-
-    def check() -> None:
-        check_page(page)
-        assert page.evaluate(SMALL) == []
-
-    address = start(tab, server, ANN, AGENT, OTHER)
-    page.locator("#start").wait_for()
-    check()
-    page.get_by_role("link", name="How to play").click()
-    page.get_by_role("heading", name="Why low knowledge and high morale").wait_for()
-    check_page(page)
-    page.goto(address)
+    page.goto(start(tab, server, ANN, AGENT, OTHER))
     for _ in range(14):
         tab.play()
     tab.state()
-    check()
+    check_page(page)
+    assert page.evaluate(SMALL) == []
     for region in ("board", "players", "your things"):
         assert page.get_by_role("region", name=region, exact=True).count() == 1
     log = page.get_by_role("log", name="What happened").get_by_role("listitem").all_inner_texts()
@@ -338,9 +328,8 @@ def test_a_tap_on_a_phone_moves_nothing_else(server: ServerProcess, tabs: Callab
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_both_themes_hints_and_what_has_been(server: ServerProcess, tabs: Callable[..., Tab], scheme: str) -> None:
-    tab = tabs(1440, 900, color_scheme=scheme)
+def test_hints_and_what_has_been(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
+    tab = tabs(1440, 900)
     page = tab.page
     page.goto(start(tab, server, ANN, {**AGENT, "spec": "ppo", "name": "Ada"}, practice=True))
     to_the_board(tab)

@@ -95,7 +95,7 @@ def test_nothing_is_wrong_for_any_eye(
         page.locator("#board svg").wait_for()
     else:
         page.goto(f"{server.url}/{state.removeprefix('home')}")
-        page.locator("h1").wait_for()
+        page.locator("figure .pair" if state == "help" else "#demo-toggle").last.wait_for()
     for width, height in ((1280, 900), (844, 390), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         check_page(page)

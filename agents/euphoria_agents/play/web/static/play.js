@@ -460,15 +460,6 @@ function trouble() {
 
 const choices = () => [...at("moves").querySelectorAll("button.move, button.chip")];
 
-// Moves the focus through the moves, by arrow keys.
-function walkMoves(event) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const all = choices();
-  if (!step || !all.length) return;
-  all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))]?.focus();
-  event.preventDefault();
-}
-
 function showChoice() {
   drawMoves();
   updateMarks();
@@ -693,6 +684,7 @@ function handleKey(event) {
   const { key } = event;
   const all = choices();
   const chosen = all[Number(key) - 1];
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   const space_ = event.target.closest?.(".space, .held");
   if (key >= "1" && key <= "9" && chosen) chosen.click();
   else if ((key === "h" || key === "H") && isMyDecision() && !screenHidden) hint();
@@ -703,13 +695,9 @@ function handleKey(event) {
   else if ((key === " " || key === "Enter") && space_) space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {
     (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
-  } else if (
-    (key === "ArrowDown" || key === "ArrowUp") &&
-    !at("moves").contains(document.activeElement) &&
-    !event.target.closest?.("[role=tabpanel]")
-  ) {
-    all[0]?.focus();
-  } else return;
+  } else if (step && all.length && !event.target.closest?.("[role=tabpanel]"))
+    all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))].focus();
+  else return;
   event.preventDefault();
 }
 
@@ -739,7 +727,6 @@ function addListeners() {
     const space = table.board.clicked(event);
     if (space) clickSpace(space);
   });
-  at("moves").addEventListener("keydown", walkMoves);
   addEventListener("keydown", handleKey);
   addEventListener("pointerdown", finishAnimations, { capture: true });
   document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(showError));
