@@ -67,7 +67,6 @@ let state = null; // the last view
 let drawnView = ""; // the same, as JSON
 let seat = null; // whose view this is; null: what everybody may see
 let face = 0; // of the chosen worker; 0: none
-let space = ""; // the clicked space; empty: none
 let armed = null; // the action of a move that plays when it is chosen again
 let composer = null; // while the player takes workers back
 let screenHidden = false; // while the screen is passed to another player
@@ -115,7 +114,7 @@ function showView(found, live) {
   drawnView = text;
   const before = state;
   if (asked(found) !== asked(state)) {
-    [space, face, armed, composer, hints] = ["", 0, null, null, null];
+    [face, armed, composer, hints] = [0, null, null, null];
     at("popover").hidePopover();
     dragging.cancel();
     stopPointing();
@@ -409,7 +408,7 @@ function panel() {
       invitations,
     ];
   if (composer) return [trouble(), composerPanel(), invitations];
-  const shown = fittingMoves().filter((move) => !space || move.space === space);
+  const shown = fittingMoves();
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
   return [
@@ -466,7 +465,7 @@ function showChoice() {
 }
 
 function showAll() {
-  [face, space, armed] = [0, "", null];
+  [face, armed] = [0, null];
   showChoice();
 }
 
@@ -475,7 +474,7 @@ const canPlace = (shown) =>
 
 function chooseFace(next) {
   if (!mayChoose() || composer) return;
-  [face, space] = [face === next || !canPlace(next) ? 0 : next, ""];
+  face = face === next || !canPlace(next) ? 0 : next;
   showChoice();
 }
 
@@ -488,7 +487,7 @@ function play(move) {
 }
 
 function startComposer(payment) {
-  [face, space, armed] = [0, "", null];
+  [face, armed] = [0, null];
   composer = new Composer(state.retrievals, table.board.diceOf(seat), payment);
 }
 
@@ -677,28 +676,34 @@ const deleteGame = () =>
     location.href = "/";
   });
 
-function handleKey(event) {
-  const typing =
-    /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
-  if (typing || !state || document.querySelector("dialog[open]")) return;
-  const { key } = event;
+// What a key does; null: nothing.
+function workOf(key, target) {
   const all = choices();
-  const chosen = all[Number(key) - 1];
+  const on = (what) => target.closest?.(what);
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
-  const space_ = event.target.closest?.(".space, .held");
-  if (key >= "1" && key <= "9" && chosen) chosen.click();
-  else if ((key === "h" || key === "H") && isMyDecision() && !screenHidden) hint();
-  else if ((key === "u" || key === "U") && state.can_undo) undo();
-  else if (key === "?") showKeys();
-  else if (key === "Escape" && composer && mayLeave()) leaveComposer();
-  else if (key === "Escape" && (face || space || armed !== null)) showAll();
-  else if ((key === " " || key === "Enter") && space_) space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {
-    (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
-  } else if (step && all.length && !event.target.closest?.("[role=tabpanel]"))
-    all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))].focus();
-  else return;
+  if (key >= "1" && key <= "9" && all[key - 1]) return () => all[key - 1].click();
+  if (/^h$/i.test(key) && isMyDecision() && !screenHidden) return hint;
+  if (/^u$/i.test(key) && state.can_undo) return undo;
+  if (key === "?") return showKeys;
+  if (key === "Escape" && composer) return mayLeave() ? leaveComposer : null;
+  if (key === "Escape") return face || armed !== null ? showAll : null;
+  if (step && all.length && !on("[role=tabpanel]"))
+    return () => all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))].focus();
+  if (key !== " " && key !== "Enter") return null;
+  const space = on(".space, .held");
+  if (space) return () => space.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  if (on("button, a, summary")) return null;
+  return () => (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
+}
+
+function handleKey(event) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !state || document.querySelector("dialog[open]"))
+    return;
+  const work = workOf(event.key, event.target);
+  if (!work) return;
   event.preventDefault();
+  work();
 }
 
 // The second click of a double click plays nothing if the first one has changed what it meets.
@@ -711,7 +716,7 @@ function dropSecondClick(event) {
 const dragging = new Dragging({
   begin(shown) {
     if (!canPlace(shown)) return false;
-    [face, space] = [shown, ""];
+    face = shown;
     showChoice();
     return true;
   },
