@@ -342,10 +342,11 @@ def test_hints_and_what_has_been(server: ServerProcess, tabs: Callable[..., Tab]
     page.locator("#menu").click()
     page.locator("#look").click()
     page.locator("#scrub").wait_for()
-    page.locator("#earlier").click()
+    page.locator("#back").click()
     page.get_by_role("heading", name="seen again").wait_for()
     check_page(page)
-    page.locator("#present").click()
+    page.locator("#playback").click()
+    page.locator("#present").wait_for(state="detached")  # it has played on to the end
     tab.state()
     page.locator("#menu").click()
     page.locator("#leave").click()

@@ -68,7 +68,7 @@ function moveTitle(facts, view, move) {
 
 // The figure of a hint for a move, in one unit for all moves, and how the move compares with the best one.
 function hintLabel(hints, move) {
-  const rows = opinions.asRows(hints?.moves ?? []);
+  const rows = hints?.moves ?? [];
   const one = rows.find(([action]) => action === move.action);
   if (!one) return null;
   const [shown, unit] = opinions.figure(one, rows);

@@ -46,6 +46,7 @@ import { asRows, best, priced } from "./opinions.js";
 import { ranking, savePicture } from "./outcome.js";
 import { addPointing } from "./pointing.js";
 import { Table, playerDetails } from "./seats.js";
+import { Playback, stepButtons } from "./walking.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -56,7 +57,6 @@ const SPEEDS = [
   ["0.5", "steady"],
   ["0", "at once"],
 ];
-const STEP = 700; // milliseconds between the decisions of a replay
 const TABS = [
   ["log", "Log"],
   ["cards", "Cards"],
@@ -75,7 +75,6 @@ let table = null;
 let viewOnBoard = null; // what the board shows, which may be past
 let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
-let replayTimer = 0; // 0: no replay
 let paceBefore = "0.5"; // the speed of the agents, to go on with after a pause
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
 let shownAtClick = ""; // what the page showed when it was clicked last
@@ -298,7 +297,7 @@ function tabs(since) {
         drawTabs();
       },
     ),
-    button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
+    button("again", seat === null ? "Replay" : `Since my move (${missed})`, () => replay(Math.max(0, lastOwn())), {
       off: missed < 1 || past !== null,
     }),
   ];
@@ -340,7 +339,7 @@ function menuItems() {
         button(
           "look",
           "Look back",
-          close(() => showPast(state.decisions - 1)),
+          close(() => go(state.decisions - 1)),
         ),
       (state.over || state.practice) && [
         button("record", "Save the record", close(saveRecord)),
@@ -416,7 +415,7 @@ function panel() {
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
-    advice && tag.p({ class: "label" }, priced(asRows(hints.moves)) ? CHANCES : CHOICES),
+    advice && tag.p({ class: "label" }, priced(hints.moves) ? CHANCES : CHOICES),
     narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
       { class: "groups" },
@@ -551,7 +550,7 @@ const outcome = () => [
     { class: "row ending" },
     mayControl() && button("rematch", "Rematch", rematch, { kind: "main" }),
     button("study-now", "Study", openStudy),
-    button("look-back", "Watch it again", () => showPast(0, true)),
+    button("look-back", "Watch it again", () => replay(0)),
     button("picture", "Save the picture", () => savePicture(table.board.svg, `euphoria-${game}`)),
   ),
   ranking(state.view, state.seats, state.stars),
@@ -567,9 +566,8 @@ const rematch = () =>
     await beginGame({ seats, rules: state.rules, practice: state.practice, pace: state.pace });
   });
 
-// Shows the game before a decision; `on`: and replays it from there.
-async function showPast(decision, on = false) {
-  stop();
+// Shows the game before a decision, or as it is now.
+async function showPast(decision) {
   if (decision >= state.decisions) {
     past = null;
     return draw();
@@ -577,47 +575,40 @@ async function showPast(decision, on = false) {
   const found = await viewOf(`&decision=${decision}`);
   const next = past !== null && decision === past + 1;
   [past, composer] = [decision, null];
-  if (on) replayTimer = setTimeout(() => showPast(decision + 1, true).catch(showError), STEP);
   at("headline").replaceChildren(...title(""));
   drawTable(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
   drawMoves();
 }
 
-function stop() {
-  clearTimeout(replayTimer);
-  replayTimer = 0;
+const step = (decision) => showPast(decision).catch(showError);
+const playback = new Playback({ here: () => past, total: Infinity, step, draw: drawMoves });
+
+function go(decision) {
+  playback.stop();
+  return step(decision);
 }
 
-function pause() {
-  stop();
-  drawMoves();
-}
+const replay = (decision) => go(decision).then(() => playback.toggle());
 
-const replay = () => showPast(Math.max(0, lastOwn()), true).catch(showError);
-
-function playbackControls() {
-  const go = (decision, on) => () => showPast(Math.max(0, decision), on).catch(showError);
-  return [
-    tag.h2({ id: "question" }, "What has been"),
-    tag.div(
-      { class: "row transport" },
-      button("earlier", "◀", go(past - 1), { label: "one decision back" }),
-      button("pause", replayTimer ? "Pause" : "Play", () => (replayTimer ? pause() : go(past + 1, true)())),
-      button("later", "▶", go(past + 1), { label: "one decision on" }),
-      button("present", "Now", go(Infinity), { kind: "main" }),
-    ),
-    tag.input({
-      type: "range",
-      id: "scrub",
-      "aria-label": "decision",
-      min: 0,
-      max: state.decisions,
-      value: past,
-      oninput: (event) => showPast(Number(event.target.value)).catch(showError),
-    }),
-    tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
-  ];
-}
+const playbackControls = () => [
+  tag.h2({ id: "question" }, "What has been"),
+  tag.div(
+    { class: "row transport" },
+    playback.controls(),
+    stepButtons(past, state.decisions, go),
+    button("present", "Now", () => go(Infinity), { kind: "main" }),
+  ),
+  tag.input({
+    type: "range",
+    id: "scrub",
+    "aria-label": "decision",
+    min: 0,
+    max: state.decisions,
+    value: past,
+    oninput: (event) => go(Number(event.target.value)),
+  }),
+  tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
+];
 
 // Plays several moves in one request.
 const send = ([action, ...then]) =>
@@ -632,10 +623,10 @@ const hint = () =>
     const version = state.version;
     const found = await post(`${api}/hint`, { seat, version, ...(coached && { spec: facts.agents[0] }) }); // which is quick
     if (state.version !== version) return;
-    found.best = best(asRows(found.moves))[0];
-    hints = found;
+    const moves = asRows(found.moves);
+    hints = { moves, best: best(moves)[0] };
     showChoice();
-    if (!coached) at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
+    if (!coached) at(`move-${hints.best}`)?.scrollIntoView({ block: "nearest" });
   });
 
 const handOverSeat = () =>
@@ -693,6 +684,7 @@ function workOf(key, target) {
   const space = on(".space, .held");
   if (space) return () => space.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   if (on("button, a, summary")) return null;
+  if (past !== null && key === " ") return () => playback.toggle();
   return () => (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
 }
 
