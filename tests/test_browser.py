@@ -473,6 +473,6 @@ def test_a_game_goes_on_from_a_study(server: ServerProcess, tab: Tab, tmp_path: 
     check_page(page)
     page.locator("#studies a").first.click()
     page.locator("#delete").click()
-    page.locator("#delete-really").click()
+    page.locator("#confirm").click()
     page.locator("#new").wait_for()
     page.wait_for_function("document.querySelectorAll('#studies a').length === 0")

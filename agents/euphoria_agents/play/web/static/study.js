@@ -22,6 +22,7 @@ import {
 } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, remember } from "./library.js";
+import { confirmDialog } from "./moves.js";
 import * as opinions from "./opinions.js";
 import { Table, holdings } from "./seats.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
@@ -219,7 +220,7 @@ function links() {
       { id: "page", class: "button", href: page, download: "game.html", title: "a page that opens in any browser" },
       "Save as one file",
     ),
-    game.host && button("delete", "Delete", () => at("delete-dialog").showModal()),
+    game.host && button("delete", "Delete", () => deleteStudy().catch(showError)),
   ];
 }
 
@@ -572,25 +573,20 @@ async function savePosition() {
 }
 
 async function deleteStudy() {
+  const asks = ["Delete this study? ", "Its analyses go too; games that were played on from it stay."];
+  if (!(await confirmDialog(asks, "Delete it"))) return;
   await call("DELETE", api);
   forget("studies", study);
   location.href = "/";
 }
 
-function dialogs() {
-  const close = (id) => button(`${id}-close`, "Cancel", () => at(id).close());
-  const made = (id, title, ...inside) =>
-    tag.dialog({ id, "aria-labelledby": `${id}-title` }, tag.h2({ id: `${id}-title` }, title), inside);
+function addLessonDialog() {
   document.body.append(
-    made("lesson-dialog", "Whose mistakes?", tag.div({ id: "lesson-choices", class: "stack" }), close("lesson-dialog")),
-    made(
-      "delete-dialog",
-      "Delete this study?",
-      tag.p("Its analyses go too; games that were played on from it stay."),
-      row(
-        button("delete-really", "Delete it", () => deleteStudy().catch(showError)),
-        close("delete-dialog"),
-      ),
+    tag.dialog(
+      { id: "lesson-dialog", "aria-labelledby": "lesson-title" },
+      tag.h2({ id: "lesson-title" }, "Whose mistakes?"),
+      tag.div({ id: "lesson-choices", class: "stack" }),
+      button("lesson-close", "Cancel", () => at("lesson-dialog").close()),
     ),
   );
 }
@@ -607,7 +603,7 @@ try {
   const decorate = (drawn) => playedIsShown() && showMarks(drawn, here, thoughts());
   table = new Table(facts, who.length, { players: at("players"), board: at("board") }, { decorate });
   judgement.addTerms();
-  dialogs();
+  addLessonDialog();
   playback = new Playback({ here: () => here.ply, total: total(), step, draw: () => render(at("steer"), steering()) });
   await showDecision(plyOfAddress());
   const free = () => !lesson && !document.querySelector("dialog[open]");
