@@ -40,7 +40,7 @@ POST = """async ([path, body]) => {
 ASKED_AGAIN = "#roll, .move:has-text('Press again')"  # what must be confirmed
 DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
-SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
+SMALL = """[...document.querySelectorAll("button:not(.card), select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 
 
