@@ -4,7 +4,7 @@ import { button, get, loadFacts, loadSymbols, post, render, row, showError, show
 import { legend } from "./legend.js";
 import { beginGame, recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
-import { explain, isRetrieval, markSpaces, moveRows } from "./moves.js";
+import { explain, isRetrieval, markSpaces, moveRows, showPopover, spaceDetails } from "./moves.js";
 import { Table } from "./seats.js";
 
 const at = (id) => document.getElementById(id);
@@ -169,9 +169,8 @@ function clickSpace(node) {
   const { space } = node.dataset;
   const moves = said ? [] : state.moves.filter((move) => move.space === space);
   if (moves.length) return attempt(() => play(moves.find(isWanted) ?? moves[0]));
-  const tile = state.view.markets[space]?.tile;
-  const { title, words } = tile ? facts.tiles[tile] : facts.spaces[space];
-  explain(node, title, tag.p(words));
+  const label = node.getAttribute("aria-label");
+  showPopover(at("popover"), node, spaceDetails(facts, state.view, { space, label, moves, seat: ME }));
 }
 
 at("board").addEventListener("click", (event) => {
