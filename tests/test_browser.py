@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -228,13 +229,18 @@ def test_two_browsers_at_one_table(server: ServerProcess, tabs: Callable[..., Ta
 
 
 def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProcess, tab: Tab) -> None:
-    tab.page.goto(start(tab, server, ANN, BOB, **SHORT))
+    tab.page.goto(start(tab, server, {**ANN, "name": "You"}, BOB, **SHORT))
     covers = 0
     for _ in range(12):
         if tab.state() == "cover":
             covers += 1
             shown = tab.page.evaluate("document.querySelector('main').textContent + document.getElementById('tray').textContent")
-            assert "Pass the screen to" in shown and "hand:" not in shown and "Dilemma" not in shown and "hidden" not in shown
+            assert (
+                re.search("Pass the screen to (Player 1|Bob)", shown)
+                and "hand:" not in shown
+                and "Dilemma" not in shown
+                and "hidden" not in shown
+            )
             tab.page.locator("#uncover").click()
         tab.play()
     assert covers >= 2
