@@ -13,8 +13,9 @@ import pytest
 
 from euphoria_agents.play.web.board_data import STATIC, catalogue, languages
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
+from euphoria_agents.play.web.scenes import lessons
 from euphoria_agents.record_steps import Replayed
-from euphoria_env import Game, Rules
+from euphoria_env import Game, Rules, actions
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 from tests.tools.browser import ServerProcess, browser_path, check_page, launched
@@ -38,6 +39,25 @@ TAKE = """async () => {
     untranslated.clear();
     return all;
 }""".replace("TEXTS", TEXTS)
+# Plays a game up to a decision, at random; returns what the hints say of all its moves.
+PLAY = """async (most) => {
+    const by = document.querySelector("script[type=module]").src;
+    const { adviceInWords } = await import(new URL("coach.js", by));
+    const facts = await (await fetch(new URL("facts.json", by))).json();
+    const api = `/api/games/${location.pathname.split("/")[2]}`;
+    const see = async (seat) => (await fetch(`${api}/view?seat=${seat}`)).json();
+    const said = new Set();
+    for (let state = await see(0); !state.over && state.decisions < most; ) {
+        state = await see(state.mine.includes(state.decider) ? state.decider : 0);
+        if (state.seat !== state.decider) continue;
+        for (const { text, risk } of state.retrievals) said.add(text).add(risk);
+        for (const one of state.moves.flatMap((move) => adviceInWords(facts, state, state.seat, move))) said.add(one.textContent);
+        const { action } = state.moves[(7 * state.decisions) % state.moves.length];
+        const body = JSON.stringify({ seat: state.seat, version: state.version, action });
+        await fetch(`${api}/moves`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    }
+    return [...said];
+}"""
 # Each value of the catalogue gets its number as a mark, so that a translation shows which entries it is made of.
 TRANSLATE = """async ([entries, texts]) => {
     const { translate, untranslated, useCatalogue } = TEXTS;
@@ -99,83 +119,78 @@ def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
     page.locator("button.move, #uncover").first.wait_for()
 
 
-def play(page: Any, rng: random.Random, most: int) -> bool:
-    """Plays moves at random; returns whether the game has ended."""
-    something_to_do = page.locator("#moves button.move, .ranking, #uncover").first
-    for _ in range(most):
-        something_to_do.wait_for()
-        if page.locator(".ranking").count():
-            return True
-        if page.locator("#uncover").count():
-            page.locator("#uncover").click()
-            page.locator("#uncover").wait_for(state="detached")
-            continue
-        before = page.evaluate("document.body.dataset.version")
-        moves = page.locator("#moves button.move")
-        moves.nth(rng.randrange(moves.count())).click()
-        page.wait_for_function("before => document.body.dataset.version !== before", arg=before)
-    something_to_do.wait_for()  # a view that comes later would close a menu
-    return False
+def click(page: Any, *buttons: str) -> None:
+    for button in buttons:
+        page.locator(button).click()
 
 
-def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
-    """Clicks through all pages, without any translation; returns all texts that they show."""
-    found: set[str] = set()
-
-    def take() -> None:
-        found.update(page.evaluate(TAKE))
-
-    def shut(*buttons: str) -> None:
-        for button in buttons:
-            page.locator(button).click()
-        page.keyboard.press("Escape")
-
+def texts_of_tables(page: Any, server: ServerProcess) -> set[str]:
+    """The texts that a table shows, without any translation, and the hints in words for all moves of two games."""
     start(page, server, PERSON, ELSEWHERE)
-    take()
     start(page, server, PERSON, AGENT, rules={"trading": True}, practice=True)
-    play(page, random.Random(1), 8)
-    shut("#menu", "#keys")
-    shut("#menu", "#leave")
-    page.locator("#tab-cards").click()
-    page.locator("#menu").click()
-    page.locator("#look").click()
+    found = set(page.evaluate(PLAY, 20))
+    click(page, "#hint", "#tab-cards", "#menu", "#keys")
+    page.keyboard.press("Escape")
+    click(page, "#menu", "#leave")
+    page.keyboard.press("Escape")
+    click(page, "#menu", "#look")
     page.locator("#scrub").wait_for()
-    take()
-    start(page, server, PERSON, SAME_SCREEN, rules={"stars_to_win": 1, "max_turns": 40}, practice=True)
-    assert play(page, random.Random(2), 200)
-    shut("#menu")
-    take()
-    page.goto(f"{server.url}/help")
-    page.locator("main section").first.wait_for()
-    take()
+    found.update(page.evaluate(TAKE))
+    start(page, server, PERSON, SAME_SCREEN, rules={"stars_to_win": 1, "max_turns": 20}, practice=True)
+    found.update(page.evaluate(PLAY, 400))
+    click(page, "#uncover", "#menu")
+    return found.union(page.evaluate(TAKE))
+
+
+def texts_of_lessons(page: Any, server: ServerProcess) -> set[str]:
+    """The texts of all lessons, and those that the page shows during the last two."""
+    steps = [step for lesson in lessons() for step in lesson["steps"]]
+    found = {text for step in steps for text in (step["task"], step["right"], *step.get("wrong", {}).values())}
+    page.goto(f"{server.url}/learn#check")
+    click(page, "#symbols")
+    page.keyboard.press("Escape")
+    for step in [step for lesson in lessons()[-2:] for step in lesson["steps"]]:
+        click(page, f"#move-{actions.parse(step['wanted'][0])}")
+        page.locator("#told.right").wait_for()
+        found.update(page.evaluate(TAKE))
+        click(page, "#on, #next, #first")
+    page.locator("#hint").wait_for()
+    return found
+
+
+def texts_of_studies(page: Any, server: ServerProcess, folder: Path) -> set[str]:
+    """The texts of a study, and of the first page, where it is opened."""
     (folder / "game.record").write_text(random_game(Rules(num_players=3, max_turns=8), 8).to_record())
     page.goto(server.url)
-    page.locator("#more").click()
-    take()
+    click(page, "#more summary")
+    found = set(page.evaluate(TAKE))
     page.locator("#file").set_input_files(folder / "game.record")
     page.locator("#slider").wait_for()
     page.locator("#judge").select_option("greedy")
-    page.locator("#analyse-greedy").click()
+    click(page, "#analyse-greedy")
     page.wait_for_function("() => !document.querySelector('[id^=analyse-], [id^=stop-]')")
-    for tab in ("wrong", "all", "result"):
-        page.locator(f"#tab-{tab}").click()
-    page.locator("#guessing").check()
+    click(page, "#tab-wrong", "#tab-all", "#tab-result", "#guessing")
     page.locator("[id^=guess-]").first.click()
-    page.locator("#guessing").uncheck()
-    shut("#learn")
-    shut("#delete")
-    page.locator("#last").click()
-    take()
+    click(page, "#guessing", "#delete")
+    page.keyboard.press("Escape")
+    click(page, "#last")
+    return found.union(page.evaluate(TAKE))
+
+
+def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
+    found = texts_of_tables(page, server) | texts_of_lessons(page, server) | texts_of_studies(page, server, folder)
+    page.goto(f"{server.url}/help")
+    page.locator("figure svg").first.wait_for()
     for missing in ("play", "study"):
+        found.update(page.evaluate(TAKE))
         page.goto(f"{server.url}/{missing}/nothing")
         page.locator("#message").get_by_text("there is no such").wait_for()
-        take()
-    return found
+    return found.union(page.evaluate(TAKE))
 
 
 def is_name(text: str) -> bool:
     """Whether a text is the name of a player or an agent, which has no translation."""
-    return text in NAMES or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+    return text in {*NAMES, *FACTS["agent_names"]} or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
 
 
 @pytest.mark.parametrize("language", languages()[1:])
@@ -212,13 +227,13 @@ def source_files() -> list[Path]:
 def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None:
     page = opened()
     page.goto(f"{server.url}/")
-    page.get_by_role("button", name="Empezar la partida").wait_for()
+    page.get_by_role("button", name="Jugar ahora").wait_for()
     assert page.evaluate("document.documentElement.lang") == "es" and "partidas" in page.title()
-    start(page, server, PERSON, AGENT)
-    play(page, random.Random(3), 6)
+    start(page, server, {**PERSON, "name": "Star"}, {**AGENT, "name": "Moves"})
+    page.evaluate(PLAY, 6)
     page.locator("#log li").last.wait_for()
     assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
-    assert "Xan" in page.locator("#players").inner_text()
+    assert page.locator("#players .cell b").all_inner_texts() == ["Star", "Moves"]  # names stay as they are
     check_page(page)
     page.locator("#menu").click()
     assert page.locator("#language option").evaluate_all("all => all.map(({ value }) => value)") == languages()
@@ -248,7 +263,7 @@ def test_other_browsers_ask_for_no_catalogue(server: ServerProcess, opened: Open
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(server.url)
-    page.get_by_role("button", name="Start the game").wait_for()
+    page.get_by_role("button", name="Play now").wait_for()
     assert not [url for url in asked if url.endswith(".json")] and page.faults == []
 
 

@@ -25,7 +25,7 @@ def texts_of_games(positions: int, seed: int = 5) -> set[str]:
     """All texts of games by all rules, and of games that begin at random positions."""
     rng = random.Random(seed)
     known = [*FACTS["spaces"].values(), *FACTS["tiles"].values(), *FACTS["recruits"].values()]
-    found = {text for one in known for text in (one["title"], one["words"])} | {one["help"] for one in FACTS["rules"].values()}
+    found = {text for one in known for text in (one["title"], one["words"])}
     found.update(FACTS["agent_words"].values(), FACTS["dilemmas"].values(), (one["title"] for one in FACTS["regions"]))
     for rules in all_rules():
         found |= _texts_of_game(Game(rules, seed=rng.randrange(10**6)), rng, 120, shown=0.2)

@@ -142,7 +142,7 @@ function endLabels(points, names, ply, x, y) {
   return order.flatMap((k, i) => {
     const top = Math.min(Math.max(y(values[k]), least), y(0) - LINE * (order.length - 1 - i));
     least = top + LINE;
-    const text = (dx, words) => svg("text", { class: "end", x: x(last) + dx, y: top + 4 }, words);
+    const text = (dx, words) => svg("text", { class: "end", translate: "no", x: x(last) + dx, y: top + 4 }, words);
     const badge = svg("use", { href: `#badge-${k}`, x: x(last) + 6, y: top - 8, width: 16, height: 16 });
     return [badge, text(26, percent(shown.values[k])), text(72, names[k])];
   });

@@ -17,11 +17,8 @@ function part(text, box, label) {
 function addPictures({ pieces, frames }) {
   for (const figure of document.querySelectorAll("figure[data-lesson]")) {
     const { lesson, part: box } = figure.dataset;
-    const label = figure.querySelector("figcaption").textContent;
     const [before, after] = frames[lesson].map((lines) => lines.map((line) => pieces[line]).join("\n"));
-    figure.prepend(
-      tag.div({ class: "pair" }, part(before, box, `before: ${label}`), part(after, box, `after: ${label}`)),
-    );
+    figure.prepend(tag.div({ class: "pair" }, part(before, box, "before"), part(after, box, "after")));
   }
 }
 

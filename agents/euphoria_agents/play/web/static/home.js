@@ -9,6 +9,7 @@ import {
   languageSelect,
   loadFacts,
   loadSymbols,
+  named,
   post,
   render,
   row,
@@ -241,7 +242,7 @@ function drawLibrary(games) {
     (path) =>
     ({ id, names, told, when }) =>
       tag.li(
-        tag.a({ href: `/${path}/${id}` }, names?.join(", ") ?? "a game"),
+        tag.a({ href: `/${path}/${id}` }, names ? named(names.join(", ")) : "a game"),
         tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
       );
   at("running").replaceChildren(...running.slice(0, MAX_LISTED).map(line("play")));
@@ -283,7 +284,7 @@ function drawDamaged(names) {
 
 function drawGames(games) {
   if (!games.length) return at("games").replaceChildren(tag.p({ class: "label" }, "None yet."));
-  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, seatMark(k), seat.name));
+  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, seatMark(k), named(seat.name)));
   const row = (game) =>
     tag.tr(
       tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),

@@ -1,6 +1,6 @@
 // The results of an analysis, for the study and the exported page: best moves, mistakes, luck, results and grades.
 
-import { plural, scrollable, svg, tag } from "./elements.js";
+import { named, plural, scrollable, svg, tag } from "./elements.js";
 import { best, percent } from "./opinions.js";
 
 export const signed = (x) =>
@@ -165,7 +165,7 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek, 
           seatMark(one.player),
           tag.span(
             { class: "what" },
-            tag.b(names[one.player]),
+            tag.b(named(names[one.player])),
             `: ${shortened(played)}`,
             one.playouts && tag.span({ class: "sign" }, "certain"),
             tag.span({ class: "better" }, `better ${shortened(instead)}`),
@@ -220,7 +220,7 @@ function luckTable(found, names) {
       tag.th({ scope: "row" }, what),
       found.map((one) => cell(one, what)),
     );
-  const head = (one) => tag.th({ scope: "col", class: "number" }, seatMark(one.seat), ` ${names[one.seat]}`);
+  const head = (one) => tag.th({ scope: "col", class: "number" }, seatMark(one.seat), " ", named(names[one.seat]));
   return scrollable(
     "luck by cause",
 
@@ -244,7 +244,7 @@ function summaryTable(found, names) {
   ];
   const row = (one) =>
     tag.tr(
-      tag.th({ scope: "row" }, seatMark(one.seat), ` ${names[one.seat]}`),
+      tag.th({ scope: "row" }, seatMark(one.seat), " ", named(names[one.seat])),
       [
         one.grade,
         percent(one.error, 2),

@@ -1,7 +1,7 @@
 // The end of a game: who placed stars where, and a picture of the board.
 
 import { badge, STARS } from "./board.js";
-import { plural, svg, tag } from "./elements.js";
+import { named, plural, svg, tag } from "./elements.js";
 
 const SOURCES = ["construction", "market", "artifact market", "icarus", "allegiance", "dilemma"];
 
@@ -13,7 +13,7 @@ export function ranking(view, seats, stars) {
     const said = ([source, n]) => `${n} ${source.replace("icarus", "Icarus")}`;
     return tag.li(
       { value: p.rank, class: `seat${p.seat}` },
-      tag.div({ class: "line" }, badge(p.seat), tag.b(seats[p.seat].name), plural(STARS - p.stars, "star")),
+      tag.div({ class: "line" }, badge(p.seat), tag.b(named(seats[p.seat].name)), plural(STARS - p.stars, "star")),
       tag.div(
         { class: "bar", "aria-hidden": "true" },
         counts.map(([source, n]) => {

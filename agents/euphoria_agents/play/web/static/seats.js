@@ -1,7 +1,7 @@
 // The table: the players above the board, the player's own things below it, and the texts of cards.
 
 import { Board, STARS, badge } from "./board.js";
-import { hidden, icon, plural, svg, tag } from "./elements.js";
+import { hidden, icon, named, plural, svg, tag } from "./elements.js";
 
 export const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
 const shape = (id, kind = "icon") =>
@@ -66,7 +66,7 @@ function playerCell(facts, seat) {
   const update = (view, p, who, mine) => {
     const placed = STARS - p.stars;
     const left = view.stars_to_win - placed;
-    setText(name, who.name);
+    if (name.textContent !== who.name) name.replaceChildren(named(who.name));
     setText(spec, who.spec && who.spec !== who.name ? who.spec : "");
     setText(note, p.rank ? `rank ${p.rank}` : left === 1 ? "1 star from winning" : "");
     setText(out, mine ? "" : p.on_board ? `+${p.on_board}` : "");
@@ -197,7 +197,7 @@ export function playerDetails(facts, view, p, who, you) {
   return tag.section(
     { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-label": who.name },
     tag.header(
-      tag.h3(badge(p.seat), who.name, you === p.seat && who.name !== "You" ? " (you)" : ""),
+      tag.h3(badge(p.seat), named(who.name), you === p.seat && who.name !== "You" ? " (you)" : ""),
       who.spec && who.spec !== who.name && tag.span({ class: "label" }, who.spec),
       told && tag.span({ class: "tag" }, told),
     ),

@@ -10,6 +10,7 @@ import {
   get,
   loadFacts,
   loadSymbols,
+  named,
   plural,
   post,
   render,
@@ -150,7 +151,7 @@ function course() {
 }
 
 function chartChooser() {
-  const seats = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
+  const seats = [["", "who decides"], ...game.names.map((name, k) => [String(k), named(name)])];
   const choose = (value) => {
     chartSeat = value === "" ? null : Number(value);
     drawThoughts();
@@ -168,7 +169,7 @@ function steering() {
   const wrong = mistakes().map((one) => one.ply);
   const learns = judgement.mistakes(analysis().entries, game.mistake).length > 0;
   const to = stepTo(here.ply, go);
-  const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
+  const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), named(name)]), ["all", "everybody"]];
   return [
     row(!guessing && playback.controls(), stepButtons(here.ply, total(), go)),
     row(
@@ -596,7 +597,7 @@ try {
   judge = game.judges[0];
   const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
   chartSeat = game.names.length > 2 ? watched : null;
-  at("headline").textContent = game.names.join(", ");
+  at("headline").replaceChildren(named(game.names.join(", ")));
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
   who = game.names.map((name) => ({ name, spec: "" }));

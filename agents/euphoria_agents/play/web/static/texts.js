@@ -6,7 +6,7 @@ const KEPT = 5000; // texts that are remembered
 const ATTRIBUTES = ["title", "aria-label", "placeholder", "label", "aria-valuetext"];
 const NOT_TRANSLATED = "bdi, code, script, style, textarea, [translate=no]";
 const NUMBER = /^[-+−]?\d+(\.\d+)?$/;
-const NAME = /^(?!.* and )([^;:,]|:(?! )){1,30}$/;
+const NAME = /^(?!.* and )([^;:,·]|:(?! )){1,30}$/;
 const [DIVIDED, DIVIDES] = [/[;·]|\.$/, /[;·:]|\.$/]; // a text with such a sign fits only keys that have one too
 
 export const untranslated = new Set(); // texts that the catalogue does not have
@@ -44,7 +44,7 @@ function compile([key, said]) {
 
 // Translates the texts and the labels of a node and all in it.
 export function translateTree(root) {
-  if (!whole || (root.parentElement ?? root).closest?.(NOT_TRANSLATED)) return;
+  if (!whole || (root.closest ? root : root.parentElement)?.closest(NOT_TRANSLATED)) return;
   const skip = (node) => (node.matches?.(NOT_TRANSLATED) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, skip);
   for (let node = root; node; node = walker.nextNode()) {
