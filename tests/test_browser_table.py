@@ -119,6 +119,7 @@ def test_list_and_board_show_each_other(server: ServerProcess, tab: Tab) -> None
     shown = "() => [document.querySelectorAll('.pointed .ring').length, document.querySelectorAll('.pointed .ghost').length]"
     row.hover()
     assert page.evaluate(shown) == [1, 1]
+    assert page.locator(".pointed .ring").bounding_box() == page.locator("#space-farm .ground").bounding_box()
     page.locator("#headline").hover()
     assert page.evaluate(shown) == [0, 0]
     row.focus()

@@ -36,7 +36,7 @@ def test_one_click_begins_a_game(server: ServerProcess, tab: Tab) -> None:
     assert [one["spec"] for one in game_of(tab)["seats"]] == ["random"] * 4
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844), (844, 390)])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844), (844, 390), (640, 450)])
 def test_the_first_page_fits(server: ServerProcess, tabs: Callable[..., Tab], size: tuple[int, int]) -> None:
     page = tabs(*size).page
     page.goto(server.url)

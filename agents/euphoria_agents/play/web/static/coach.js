@@ -21,6 +21,11 @@ const REASONS = [
   [/^retrieve (food|bliss|energy)/, /./, "With more morale you may hold more artifacts."],
   [/^retrieve free/, /./, "Workers on the board do nothing more for you until you take them back."],
   [/^take/, /./, "The more workers you take back at once, the fewer turns that costs you."],
+  [
+    /^choose \D/,
+    /./,
+    "An active recruit helps you from now on, and lets you profit from the track of its faction. A hidden one waits until that track or the tunnel reaches the eye.",
+  ],
   [/^gain (gold|stone|clay)/, /./, "Resources build markets."],
   [/^gain artifact/, /./, "Three artifacts or a pair buy a star."],
   [/^star .*_market_/, /./, "A star on a market frees you from its penalty."],
@@ -57,7 +62,7 @@ export function adviceInWords(facts, { view, moves }, seat, move) {
   const p = view.players[seat];
   const opens = moves.some(({ notation }) => /^(place|retrieve)/.test(notation));
   const does = /^(choose|use) /.test(move.notation)
-    ? [move.gain && `${sentence(move.gain)}.`]
+    ? [] // its row has the words of the card
     : [
         move.cost && `It costs ${move.cost}.`,
         move.gain && `It gives ${move.gain}.`,

@@ -66,7 +66,7 @@ export class Composer {
         "aria-pressed": String(this.payment === move.action),
         onclick: changing(() => (this.payment = move.action)),
       }),
-      (move) => tag.span(withSymbols(move.cost || "nothing"), move.gain && ["→", withSymbols(move.gain)]),
+      (move) => tag.span(withSymbols(move.cost || "pay nothing"), move.gain && ["→", withSymbols(move.gain)]),
     );
   }
 

@@ -34,7 +34,7 @@ export async function showDemo(parent, facts) {
     render(
       steer,
       button("demo-toggle", timer ? "Pause" : "▶ Play", toggle, { label }),
-      tag.span({ class: "label" }, "Agents play this game."),
+      tag.span({ class: "label" }, "Agents play this game. The dice are workers, and the first with ten stars wins."),
     );
   }
 

@@ -60,10 +60,11 @@ export function placeName(facts, view, space) {
   return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
 }
 
-// The name of a move in a row that already shows its worker.
+// The name of a move in a row that already shows its worker, below a question that says what a recruit is chosen for.
 function moveTitle(facts, view, move) {
   if (isRetrieval(move)) return "Take workers back …";
-  return move.notation.startsWith("place ") ? placeName(facts, view, move.space) : move.text;
+  if (move.notation.startsWith("place ")) return placeName(facts, view, move.space);
+  return /^Choose (.+) as the /.exec(move.text)?.[1] ?? move.text;
 }
 
 // The figure of a hint for a move, in one unit for all moves, and how the move compares with the best one.
@@ -209,6 +210,7 @@ export function showPopover(popover, node, ...content) {
   popover.replaceChildren(...content.flat(9).filter(Boolean));
   translateTree(popover); // before it is measured
   if (!popover.matches(":popover-open")) popover.showPopover();
+  popover.style.left = 0; // where it is as wide as it can be
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));
   const above = box.top - tall - 6;

@@ -35,7 +35,7 @@ export function ranking(view, seats, stars) {
 export async function savePicture(board, name) {
   const copy = board.cloneNode(true);
   const { width, height } = copy.viewBox.baseVal;
-  const colours = await (await fetch("/static/colours.css")).text();
+  const colours = await (await fetch(new URL("colours.css", import.meta.url))).text();
   copy.prepend(svg("style", {}, colours), ...document.querySelector(".sprite").cloneNode(true).children);
   Object.assign(copy.style, { fontFamily: getComputedStyle(document.body).fontFamily });
   for (const [side, size] of Object.entries({ width: 2 * width, height: 2 * height })) copy.setAttribute(side, size);

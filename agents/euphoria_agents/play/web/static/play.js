@@ -223,7 +223,7 @@ function decorate(drawing) {
   for (const [node, n] of markSpaces(drawing, moves)) {
     node.classList.toggle("cannot", !n && (face > 0 || composer !== null));
     node.classList.toggle("best", Boolean(best) && node.dataset.space === best);
-    node.classList.toggle("last", node.dataset.space === state.last);
+    node.classList.toggle("last", past === null && node.dataset.space === state.last);
   }
 }
 
@@ -415,7 +415,7 @@ function panel() {
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
-    advice && tag.p({ class: "label" }, priced(hints.moves) ? CHANCES : CHOICES),
+    advice && !coached && tag.p({ class: "label" }, priced(hints.moves) ? CHANCES : CHOICES),
     narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
       { class: "groups" },

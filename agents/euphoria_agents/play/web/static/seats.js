@@ -9,6 +9,9 @@ const shape = (id, kind = "icon") =>
 const setText = (node, text) => node.textContent !== text && (node.textContent = text);
 const nonZero = (counts) => Object.entries(counts ?? {}).filter(([, n]) => n);
 
+// How well an agent plays, or its spec.
+const strength = (facts, spec) => (facts.agent_words[spec] ?? spec).split(": ")[0];
+
 // The sum that the knowledge check compares: knowledge and available workers.
 export const checkSum = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
 
@@ -67,8 +70,8 @@ function playerCell(facts, seat) {
     const placed = STARS - p.stars;
     const left = view.stars_to_win - placed;
     if (name.textContent !== who.name) name.replaceChildren(named(who.name));
-    setText(spec, who.spec && who.spec !== who.name ? who.spec : "");
-    setText(note, p.rank ? `rank ${p.rank}` : left === 1 ? "1 star from winning" : "");
+    setText(spec, who.spec && who.spec !== who.name ? strength(facts, who.spec) : "");
+    setText(note, p.rank ? `rank ${p.rank}` : left === 1 ? "needs 1 star" : "");
     setText(out, mine ? "" : p.on_board ? `+${p.on_board}` : "");
     out.title = `${p.on_board} on the board`;
     stars.update(placed, view.stars_to_win, p.seat);
@@ -198,7 +201,7 @@ export function playerDetails(facts, view, p, who, you) {
     { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-label": who.name },
     tag.header(
       tag.h3(badge(p.seat), named(who.name), you === p.seat && who.name !== "You" ? " (you)" : ""),
-      who.spec && who.spec !== who.name && tag.span({ class: "label" }, who.spec),
+      who.spec && who.spec !== who.name && tag.span({ class: "label" }, strength(facts, who.spec)),
       told && tag.span({ class: "tag" }, told),
     ),
     tag.p(
