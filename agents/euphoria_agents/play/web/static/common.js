@@ -1,5 +1,7 @@
 // What every page of the server needs: elements and requests.
 
+import { keep, remember } from "./library.js";
+
 export * from "./elements.js";
 export { languageSelect } from "./language.js";
 
@@ -12,11 +14,13 @@ class RequestError extends Error {
 
 export const COMPILED_ONCE = "the first time, its code is compiled, once for this machine";
 export const LOST = "The server cannot be reached; this page goes on when it is back.";
+const NO_COOKIES = "Please allow cookies for this address: by them the server knows your seat.";
 const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
 const NOTICE = "The server has not answered yet: the line may be slow, or an agent is being prepared.";
 
 // `signal` aborts the request; a page that can do so shows by itself that it waits.
 export async function call(method, path, body, signal = null) {
+  if (path === "/api/games" && body && !navigator.cookieEnabled) throw new RequestError(403, NO_COOKIES);
   const options = { method, signal };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json" };
@@ -41,6 +45,14 @@ export async function call(method, path, body, signal = null) {
 
 export const get = (path) => call("GET", path);
 export const post = (path, body) => call("POST", path, body);
+
+// Makes a game, keeps `more` about it, and opens its page.
+export async function beginGame(body, more = {}) {
+  const { id, links } = await post("/api/games", body);
+  keep(`links ${id}`, links, "sessionStorage");
+  remember("games", { id, names: body.seats.map(({ name }) => name), ...more });
+  location.href = `/play/${id}`;
+}
 
 export const loadFacts = () => get(new URL("facts.json", import.meta.url));
 

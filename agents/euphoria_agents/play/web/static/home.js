@@ -3,6 +3,7 @@
 
 import { badge } from "./board.js";
 import {
+  beginGame,
   call,
   showError,
   get,
@@ -20,7 +21,7 @@ import {
 } from "./common.js";
 import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
-import { beginGame, recall } from "./library.js";
+import { keep, kept, recall } from "./library.js";
 
 const at = (id) => document.getElementById(id);
 const PLAYERS = [2, 3, 4, 5, 6];
@@ -168,7 +169,7 @@ function readRules() {
 async function startGame(players, more = {}) {
   const body = { seats: players, practice: at("practice").checked, ...more };
   try {
-    localStorage.setItem("table", JSON.stringify({ level, players: players.length }));
+    keep("table", { level, players: players.length });
     await beginGame({ ...body, ...(start ? { start } : { rules: readRules() }) });
   } catch (error) {
     showError(error);
@@ -186,8 +187,8 @@ function watchAgents() {
 
 async function chooseSeats() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const kept = JSON.parse(localStorage.getItem("table") ?? "{}");
-  level = facts.agents.includes(kept.level) ? kept.level : opponents().find((spec) => strength(spec)[0] === FIRST);
+  const table = kept("table") ?? {};
+  level = facts.agents.includes(table.level) ? table.level : opponents().find((spec) => strength(spec)[0] === FIRST);
   if (given.has("study")) {
     start = { study: given.get("study"), ply: Number(given.get("ply")) };
     const { names, players, turns } = await get(`/api/studies/${start.study}`);
@@ -196,7 +197,7 @@ async function chooseSeats() {
     at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
   } else {
     seats = [person("You")];
-    choosePlayers(PLAYERS.includes(kept.players) ? kept.players : 2);
+    choosePlayers(PLAYERS.includes(table.players) ? table.players : 2);
   }
 }
 

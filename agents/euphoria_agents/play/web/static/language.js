@@ -1,12 +1,13 @@
 // The language of the pages: the one chosen, or else the first of the browser's that there is.
 
 import { tag } from "./elements.js";
+import { keep, kept } from "./library.js";
 import { useCatalogue } from "./texts.js";
 
 const LANGUAGES = { en: "English", es: "Español" }; // each but English has a catalogue of its name
 const asked = new URLSearchParams(location.search).get("lang");
-if (Object.hasOwn(LANGUAGES, asked)) localStorage.setItem("language", asked);
-const wanted = [localStorage.getItem("language"), ...navigator.languages].map((code) => code?.split("-")[0]);
+if (Object.hasOwn(LANGUAGES, asked)) keep("language", asked);
+const wanted = [kept("language"), ...navigator.languages].map((code) => String(code).split("-")[0]);
 const language = wanted.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
 
 // A select element for the language; the page begins anew in another one.
@@ -16,7 +17,7 @@ export const languageSelect = () =>
       id: "language",
       "aria-label": "language",
       onchange: ({ target }) => {
-        localStorage.setItem("language", target.value);
+        keep("language", target.value);
         history.replaceState(null, "", location.pathname + location.hash);
         location.reload();
       },

@@ -1,8 +1,20 @@
 // The lessons: fixed positions in practice games, with a task at each step. `lessons.json` has them; the pupil has the seat 0.
 
-import { button, get, loadFacts, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
+import {
+  beginGame,
+  button,
+  get,
+  loadFacts,
+  loadSymbols,
+  post,
+  render,
+  row,
+  showError,
+  showMessage,
+  tag,
+} from "./common.js";
 import { legend } from "./legend.js";
-import { beginGame, recall, remember } from "./library.js";
+import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import { explain, isRetrieval, markSpaces, moveRows, showPopover, spaceDetails } from "./moves.js";
 import { Table } from "./seats.js";
@@ -12,6 +24,7 @@ const ME = 0;
 const NAMES = ["You", "Ada", "Boole"];
 const FIRST_OPPONENT = "weights";
 const LEGAL_BUT = "That is a legal move, but not the one of this lesson. Take it back and try again.";
+const ANEW = "The game of this lesson was deleted, or went on elsewhere; the lesson begins anew.";
 let [facts, lessons] = [null, []];
 let number = 0; // of the open lesson
 let step = 0; // of the lesson
@@ -34,6 +47,8 @@ async function attempt(work) {
     showMessage("");
   } catch (error) {
     showError(error);
+    if (error.status === 404) game = "";
+    if ([404, 409].includes(error.status)) await open(number).then(() => showMessage(ANEW), showError);
   } finally {
     busy = false;
   }
@@ -181,7 +196,9 @@ at("board").addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === " ")
     event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 });
-addEventListener("keydown", ({ key }) => document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click());
+addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey }) => {
+  if (!(ctrlKey || metaKey || altKey)) document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click();
+});
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));
 try {

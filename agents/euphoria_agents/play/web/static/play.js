@@ -2,6 +2,7 @@
 
 import { badge, finishAnimations, motionIsOff } from "./board.js";
 import {
+  beginGame,
   button,
   call,
   languageSelect,
@@ -25,7 +26,7 @@ import { Composer } from "./composer.js";
 import { connect } from "./connection.js";
 import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
-import { beginGame, recall, remember } from "./library.js";
+import { keep, kept, recall, remember } from "./library.js";
 import { Log, recent } from "./log.js";
 import { animateEvents } from "./motion.js";
 import {
@@ -80,7 +81,7 @@ let scrolledFor = ""; // the decision to whose moves the panel was scrolled
 let shownAtClick = ""; // what the page showed when it was clicked last
 const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
 const log = new Log(at("log"));
-const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
+const links = kept(`links ${game}`, "sessionStorage") ?? [];
 
 // What a player is called: "You" only where that is clear.
 const nameOf = (k) => {
@@ -647,7 +648,7 @@ const handOverSeat = () =>
 const invite = () =>
   once("invite", async () => {
     links.push(...(await post(`${api}/seats`, { seat: state.decider, spec: null })).links);
-    sessionStorage.setItem(`links ${game}`, JSON.stringify(links));
+    keep(`links ${game}`, links, "sessionStorage");
     await refresh();
   });
 

@@ -125,7 +125,11 @@ const viewerText =
       ? "as everybody saw it"
       : `as ${data.names[data.seat]} saw it`;
 document.body.append(
-  tag.header({ class: "top" }, tag.h1({ translate: "no" }, `Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, viewerText)),
+  tag.header(
+    { class: "top" },
+    tag.h1({ translate: "no" }, `Euphoria: ${data.names.join(", ")}`),
+    tag.span({ class: "label" }, viewerText),
+  ),
   tag.main(
     { class: "study" },
     tag.section({ id: "course", "aria-label": "the course of the game" }),

@@ -169,7 +169,11 @@ function steering() {
   const wrong = mistakes().map((one) => one.ply);
   const learns = judgement.mistakes(analysis().entries, game.mistake).length > 0;
   const to = stepTo(here.ply, go);
-  const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), named(name)]), ["all", "everybody"]];
+  const seen = [
+    ["mover", "who decides"],
+    ...game.names.map((name, k) => [String(k), named(name)]),
+    ["all", "everybody"],
+  ];
   return [
     row(!guessing && playback.controls(), stepButtons(here.ply, total(), go)),
     row(
