@@ -1,6 +1,6 @@
 // The chances to win over a game, the regret of each decision below them, and a slider through the decisions.
 
-import { svg, tag } from "./elements.js";
+import { named, svg, tag } from "./elements.js";
 import { punished, term } from "./judgement.js";
 import { percent } from "./opinions.js";
 
@@ -142,7 +142,8 @@ function endLabels(points, names, ply, x, y) {
   return order.flatMap((k, i) => {
     const top = Math.min(Math.max(y(values[k]), least), y(0) - LINE * (order.length - 1 - i));
     least = top + LINE;
-    const text = (dx, words) => svg("text", { class: "end", translate: "no", x: x(last) + dx, y: top + 4 }, words);
+    const translate = typeof named(names[k]) === "string" ? "yes" : "no";
+    const text = (dx, words) => svg("text", { class: "end", translate, x: x(last) + dx, y: top + 4 }, words);
     const badge = svg("use", { href: `#badge-${k}`, x: x(last) + 6, y: top - 8, width: 16, height: 16 });
     return [badge, text(26, percent(shown.values[k])), text(72, names[k])];
   });

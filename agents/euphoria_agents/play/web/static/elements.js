@@ -45,7 +45,9 @@ export const scrollable = (label, content, more = {}) =>
 
 export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 export const hidden = (text) => tag.span({ class: "unseen" }, text); // for screen readers
-export const named = (name) => (name === "You" ? name : tag.bdi(name)); // the name of a player, which is not translated
+// The name of a player, which is not translated unless the game gave it; and several names.
+export const named = (name) => (/^(You|Player \d+)$/.test(name) ? name : tag.bdi(name));
+export const nameList = (names) => names.flatMap((name, k) => [k > 0 && ", ", named(name)]);
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 

@@ -10,6 +10,7 @@ import {
   languageSelect,
   loadFacts,
   loadSymbols,
+  nameList,
   named,
   post,
   render,
@@ -243,7 +244,7 @@ function drawLibrary(games) {
     (path) =>
     ({ id, names, told, when }) =>
       tag.li(
-        tag.a({ href: `/${path}/${id}` }, names ? named(names.join(", ")) : "a game"),
+        tag.a({ href: `/${path}/${id}` }, names ? nameList(names) : "a game"),
         tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
       );
   at("running").replaceChildren(...running.slice(0, MAX_LISTED).map(line("play")));

@@ -1,7 +1,7 @@
 // The page of a recorded game that `euphoria replay --html` writes. Its data is in the page; it needs no server.
 
 import { momentOf } from "./board.js";
-import { render, tabList, tag } from "./elements.js";
+import { nameList, render, tabList, tag } from "./elements.js";
 import {
   addTerms,
   shortened,
@@ -125,11 +125,7 @@ const viewerText =
       ? "as everybody saw it"
       : `as ${data.names[data.seat]} saw it`;
 document.body.append(
-  tag.header(
-    { class: "top" },
-    tag.h1({ translate: "no" }, `Euphoria: ${data.names.join(", ")}`),
-    tag.span({ class: "label" }, viewerText),
-  ),
+  tag.header({ class: "top" }, tag.h1("Euphoria: ", nameList(data.names)), tag.span({ class: "label" }, viewerText)),
   tag.main(
     { class: "study" },
     tag.section({ id: "course", "aria-label": "the course of the game" }),

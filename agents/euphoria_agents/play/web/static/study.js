@@ -10,6 +10,7 @@ import {
   get,
   loadFacts,
   loadSymbols,
+  nameList,
   named,
   plural,
   post,
@@ -601,7 +602,7 @@ try {
   judge = game.judges[0];
   const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
   chartSeat = game.names.length > 2 ? watched : null;
-  at("headline").replaceChildren(named(game.names.join(", ")));
+  render(at("headline"), ...nameList(game.names));
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
   who = game.names.map((name) => ({ name, spec: "" }));
