@@ -9,6 +9,7 @@ import pytest
 
 from tests.test_browser import AGENT, ANN, Tab, chromium, server, start, tab, tabs
 from tests.test_browser import pytestmark as pytestmark
+from tests.test_browser_table import HAND, requests, table
 from tests.tools.browser import ServerProcess
 
 __all__ = ["chromium", "server", "tab", "tabs"]  # fixtures
@@ -55,6 +56,17 @@ def test_a_lesson_whose_game_is_gone_begins_anew(server: ServerProcess, tab: Tab
     page.locator("#board .best").first.press("Enter")
     page.locator("#told.right").wait_for()
     assert tab.faults.pop().endswith("404 (Not Found)") and len(games) == 2
+
+
+def test_a_key_that_is_held_down_plays_once(server: ServerProcess, tab: Tab) -> None:
+    table(tab, server, mine={**HAND, "workers": [4, 4]}, workers={"aquifer": [[0, 4]]})
+    before, asked = tab.version(), requests(tab)
+    tab.page.keyboard.down("1")
+    tab.settle(before)
+    tab.state()
+    tab.page.keyboard.down("1")
+    tab.page.keyboard.up("1")
+    assert asked == ["moves"] and tab.page.locator("#moves button.move").count()
 
 
 def test_a_name_that_is_a_word_is_not_translated(server: ServerProcess, tab: Tab) -> None:

@@ -196,8 +196,9 @@ at("board").addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === " ")
     event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 });
-addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey }) => {
-  if (!(ctrlKey || metaKey || altKey)) document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click();
+addEventListener("keydown", ({ key, repeat, ctrlKey, metaKey, altKey }) => {
+  if (!(repeat || ctrlKey || metaKey || altKey))
+    document.querySelectorAll("#moves button.move")[Number(key) - 1]?.click();
 });
 addEventListener("pagehide", closeGame);
 addEventListener("pageshow", (event) => event.persisted && attempt(() => open(number)));

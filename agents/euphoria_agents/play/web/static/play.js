@@ -693,6 +693,7 @@ function handleKey(event) {
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !state || document.querySelector("dialog[open]"))
     return;
+  if (event.repeat && /^(.|Enter)$/.test(event.key)) return event.preventDefault(); // a key that is held down acts once
   const work = workOf(event.key, event.target);
   if (!work) return;
   event.preventDefault();
