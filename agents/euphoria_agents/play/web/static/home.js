@@ -3,6 +3,7 @@
 
 import { badge } from "./board.js";
 import {
+  beginGame,
   call,
   showError,
   get,
@@ -19,7 +20,7 @@ import {
 } from "./common.js";
 import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
-import { beginGame, recall } from "./library.js";
+import { recall } from "./library.js";
 
 const at = (id) => document.getElementById(id);
 const PLAYERS = [2, 3, 4, 5, 6];

@@ -1,8 +1,20 @@
 // The lessons: fixed positions in practice games, with a task at each step. `lessons.json` has them; the pupil has the seat 0.
 
-import { button, get, loadFacts, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
+import {
+  beginGame,
+  button,
+  get,
+  loadFacts,
+  loadSymbols,
+  post,
+  render,
+  row,
+  showError,
+  showMessage,
+  tag,
+} from "./common.js";
 import { legend } from "./legend.js";
-import { beginGame, recall, remember } from "./library.js";
+import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import { explain, isRetrieval, markSpaces, moveRows, showPopover, spaceDetails } from "./moves.js";
 import { Table } from "./seats.js";

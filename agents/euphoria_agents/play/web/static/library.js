@@ -1,7 +1,5 @@
 // The studies and games that this browser opened, the latest first.
 
-import { post } from "./common.js";
-
 const KEPT = 40; // of each kind
 
 const read = () => JSON.parse(localStorage.getItem("library") ?? "{}");
@@ -19,12 +17,4 @@ export function remember(kind, one) {
 
 export function forget(kind, gone) {
   write({ ...read(), [kind]: recall(kind).filter(({ id }) => id !== gone) });
-}
-
-// Makes a game, keeps `more` about it, and opens its page.
-export async function beginGame(body, more = {}) {
-  const { id, links } = await post("/api/games", body);
-  sessionStorage.setItem(`links ${id}`, JSON.stringify(links));
-  remember("games", { id, names: body.seats.map(({ name }) => name), ...more });
-  location.href = `/play/${id}`;
 }

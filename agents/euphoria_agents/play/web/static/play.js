@@ -2,6 +2,7 @@
 
 import { badge, finishAnimations, motionIsOff } from "./board.js";
 import {
+  beginGame,
   button,
   call,
   languageSelect,
@@ -25,7 +26,7 @@ import { Composer } from "./composer.js";
 import { connect } from "./connection.js";
 import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
-import { beginGame, recall, remember } from "./library.js";
+import { recall, remember } from "./library.js";
 import { Log, recent } from "./log.js";
 import { animateEvents } from "./motion.js";
 import {
