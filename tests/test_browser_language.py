@@ -190,7 +190,8 @@ def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
 
 def is_name(text: str) -> bool:
     """Whether a text is the name of a player or an agent, which has no translation."""
-    return text in {*NAMES, *FACTS["agent_names"]} or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+    known = {*NAMES, *FACTS["agent_names"]}
+    return text in known or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
 
 
 @pytest.mark.parametrize("language", languages()[1:])
