@@ -1,11 +1,11 @@
 """The pages in other languages: the catalogue has every text of the server and of the pages, and what it lacks stays English."""
 
+# ruff: noqa: F811
 from __future__ import annotations
 
 import random
 import re
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,28 @@ from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, Rules, actions
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
-from tests.tools.browser import ServerProcess, browser_path, check_page, launched
+from tests.test_browser import Tab, chromium, pytestmark, server  # noqa: F401
+from tests.tools.browser import ServerProcess, check_page
 from tests.tools.page_texts import FACTS, NAMES, texts_of_games
 from tests.tools.playing import random_game
 from tests.tools.positions import any_position
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
-]
 PERSON, SAME_SCREEN = ({"name": name, "spec": None, "here": True} for name in ("Xan", "Wynn"))
 AGENT, ELSEWHERE = {"name": "Yul", "spec": "greedy"}, {"name": "Qin", "spec": None, "here": False}
 MAKE = """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
     body: JSON.stringify(body)})).json())"""
-TEXTS = """await import(new URL("texts.js", document.querySelector("script[type=module]").src))"""
-TAKE = """async () => {
-    const { untranslated } = TEXTS;
-    const all = [...untranslated];
-    untranslated.clear();
-    return all;
-}""".replace("TEXTS", TEXTS)
+
+
+def with_texts(work: str) -> str:
+    """A script of a page that uses `texts.js`."""
+    return f"""async (given) => {{
+        const {{ translate, translateTree, untranslated, useCatalogue }} =
+            await import(new URL("texts.js", document.querySelector("script[type=module]").src));
+        {work}
+    }}"""
+
+
+TAKE = with_texts("return [...untranslated];")
 # Plays a game up to a decision, at random; returns what the hints say of all its moves.
 PLAY = """async (most) => {
     const by = document.querySelector("script[type=module]").src;
@@ -59,56 +60,37 @@ PLAY = """async (most) => {
     return [...said];
 }"""
 # Each value of the catalogue gets its number as a mark, so that a translation shows which entries it is made of.
-TRANSLATE = """async ([entries, texts]) => {
-    const { translate, untranslated, useCatalogue } = TEXTS;
+TRANSLATE = with_texts("""const [entries, texts] = given;
     useCatalogue(Object.fromEntries(Object.entries(entries).map(([key, said], k) => [key, `${said}⟦${k}⟧`])), "es");
     untranslated.clear();
-    return { said: texts.map(translate), missed: [...untranslated] };
-}""".replace("TEXTS", TEXTS)
+    return { said: texts.map(translate), missed: [...untranslated] };""")
 # The labels of boards that leave their space, or lie upon another one.
-CROWDED = """async (boards) => {
-    const { translateTree } = TEXTS;
-    return boards.flatMap((board) => {
-        document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
-        translateTree(document.body);
-        const all = [...document.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
-        return all.filter(([text, a]) => {
-            const ground = text.closest(".space")?.querySelector(".ground").getBoundingClientRect();
-            return (ground && (a.left < ground.left || a.right > ground.right)) || all.some(([other, b]) => other !== text
-                && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
-        }).map(([text]) => text.textContent);
-    });
-}""".replace("TEXTS", TEXTS)
+CROWDED = with_texts("""return given.flatMap((board) => {
+    document.body.innerHTML = `<div style="width: 900px">${board}</div>`;
+    translateTree(document.body);
+    const all = [...document.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
+    return all.filter(([text, a]) => {
+        const ground = text.closest(".space")?.querySelector(".ground").getBoundingClientRect();
+        return (ground && (a.left < ground.left || a.right > ground.right)) || all.some(([other, b]) => other !== text
+            && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4);
+    }).map(([text]) => text.textContent);
+});""")
 ENGLISH = re.compile(r"(?<!\w)(the|of|and|or|you|your|with|from|for|is|are|gains?|pays?|places?|star|worker)(?!\w)")
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    process = ServerProcess(tmp_path_factory.mktemp("language") / "games.sqlite").start()
-    yield process
-    assert process.end(signal.SIGINT) in (0, 130)
-
-
 @pytest.fixture
-def opened(server: ServerProcess) -> Iterator[Open]:
-    """Opens pages in Spanish; `entries` replaces the catalogue. Errors of the pages are in `faults` of each."""
-    with playwright.sync_playwright() as found:
-        browser = launched(found)
+def opened(chromium: Any) -> Open:
+    """Opens pages, in Spanish by default; `entries` replaces the catalogue. Errors of the pages are in `faults` of each."""
 
-        def page(entries: str | None = None, locale: str = "es-ES") -> Any:
-            context = browser.new_context(locale=locale, viewport={"width": 1280, "height": 900})
-            if entries is not None:
-                context.route("**/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
-            made = context.new_page()
-            made.set_default_timeout(300_000)  # cores may be busy
-            made.faults = []
-            made.on("pageerror", lambda error: made.faults.append(str(error)))
-            made.on("console", lambda line: line.type == "error" and made.faults.append(line.text))
-            return made
+    def page(entries: str | None = None, locale: str = "es-ES") -> Any:
+        tab = Tab(chromium, locale=locale, reduced_motion="reduce")
+        if entries is not None:
+            tab.context.route("**/texts.es.json", lambda route: route.fulfill(body=entries, content_type="application/json"))
+        tab.page.faults = tab.faults
+        return tab.page
 
-        yield page
-        browser.close()
+    return page
 
 
 def start(page: Any, server: ServerProcess, *seats: Any, **more: Any) -> None:
@@ -190,8 +172,7 @@ def texts_of_pages(page: Any, server: ServerProcess, folder: Path) -> set[str]:
 
 def is_name(text: str) -> bool:
     """Whether a text is the name of a player or an agent, which has no translation."""
-    known = {*NAMES, *FACTS["agent_names"]}
-    return text in known or bool(re.fullmatch(r"[a-z]+(:[\w:]+)?", text) and text.split(":")[0] in {*FACTS["agents"], "mcts"})
+    return text in {*NAMES, *FACTS["agent_names"]} or text.split(":")[0] in {*FACTS["agents"], "mcts"}
 
 
 @pytest.mark.parametrize("language", languages()[1:])
@@ -207,22 +188,14 @@ def test_a_catalogue_has_every_text_and_no_other(server: ServerProcess, opened: 
     used = {int(k) for text in found["said"] for k in re.findall("⟦(.*?)⟧", text)}
     unused = [key for k, key in enumerate(entries) if k not in used]
     assert len(unused) < len(entries) / 4
-    known = words_of("\n".join(one.read_text() for one in source_files()))
+    sources = [path for folder in (STATIC.parents[1], STATIC.parents[4] / "euphoria_env") for path in folder.rglob("*")]
+    known = words_of("\n".join(path.read_text() for path in sources if path.suffix in {".js", ".html", ".py", ".toml"}))
     assert [key for key in unused if not words_of(re.sub(r"\{\w+\}", "", key)) <= known] == []
 
 
 def words_of(text: str) -> set[str]:
     """The words of a text without what their ends may change, such as gains and gain."""
     return {re.sub("(es|s|d)$", "", word) for word in re.findall("[a-z]+", text.lower())}
-
-
-def source_files() -> list[Path]:
-    """The files that have texts of pages."""
-    words = STATIC.parents[4] / "euphoria_env"
-    return [
-        *STATIC.glob("*.js"), *STATIC.glob("*.html"), *STATIC.parents[1].rglob("*.py"),
-        *words.rglob("*.py"), *words.rglob("*.toml"),
-    ]  # fmt: skip
 
 
 def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None:
@@ -299,8 +272,7 @@ def test_texts_are_translated_by_the_keys_that_fit(server: ServerProcess, opened
         "Ganar 1 de oro": "Ganar 1 de oro",
         "no such text": "no such text",
     }
-    asked = "async (texts) => { const { translate } = TEXTS; return texts.map(translate); }".replace("TEXTS", TEXTS)
-    assert page.evaluate(asked, list(said)) == list(said.values())
+    assert page.evaluate(with_texts("return given.map(translate);"), list(said)) == list(said.values())
 
 
 def test_an_exported_page_in_another_language(opened: Open, tmp_path: Path) -> None:
