@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,10 +34,14 @@ SEEN = """id => {
   return box.top >= 0 && box.bottom <= window.innerHeight;
 }"""
 JUDGE = "mcts:100:ppo"
+POST = """async ([path, body]) => {
+    const headers = {"Content-Type": "application/json"};
+    return (await fetch(path, {method: "POST", headers, body: JSON.stringify(body)})).json();
+}"""
 ASKED_AGAIN = "#roll, .move:has-text('Press again')"  # what must be confirmed
 DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
-SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
+SMALL = """[...document.querySelectorAll("button:not(.card), select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 
 
@@ -130,11 +135,7 @@ def start(tab: Tab, server: ServerProcess, *seats: Any, pace: float = 0, practic
     tab.page.goto(server.url)
     begins = {"position": rules["position"]} if "position" in rules else {"rules": rules}
     body = {"seats": seats, "pace": pace, "practice": practice, **begins}
-    made = tab.page.evaluate(
-        """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
-        body: JSON.stringify(body)})).json())""",
-        body,
-    )
+    made = tab.page.evaluate(POST, ["/api/games", body])
     assert "id" in made, made
     tab.page.evaluate("made => sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links))", made)
     return f"{server.url}/play/{made['id']}"
@@ -228,42 +229,21 @@ def test_two_browsers_at_one_table(server: ServerProcess, tabs: Callable[..., Ta
 
 
 def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProcess, tab: Tab) -> None:
-    tab.page.goto(start(tab, server, ANN, BOB, **SHORT))
+    tab.page.goto(start(tab, server, {**ANN, "name": "You"}, BOB, **SHORT))
     covers = 0
     for _ in range(12):
         if tab.state() == "cover":
             covers += 1
             shown = tab.page.evaluate("document.querySelector('main').textContent + document.getElementById('tray').textContent")
-            assert "Pass the screen to" in shown and "hand:" not in shown and "Dilemma" not in shown and "hidden" not in shown
+            assert (
+                re.search("Pass the screen to (Player 1|Bob)", shown)
+                and "hand:" not in shown
+                and "Dilemma" not in shown
+                and "hidden" not in shown
+            )
             tab.page.locator("#uncover").click()
         tab.play()
     assert covers >= 2
-
-
-def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chromium: Any) -> None:
-    server = ServerProcess(tmp_path / "games.sqlite").start()
-    tab = Tab(chromium)
-    page = tab.page
-    page.goto(start(tab, server, ANN, AGENT, **SHORT))
-    for _ in range(4):
-        tab.play()
-    tab.state()
-    moves = tab.moves()
-    page.reload()
-    tab.state()
-    assert tab.moves() == moves
-    server.end(signal.SIGKILL)
-    page.get_by_text("cannot be reached").wait_for()
-    page.locator("button.move").first.click()
-    page.locator(ASKED_AGAIN).or_(page.locator("#question")).first.click()
-    page.get_by_text("cannot be reached").wait_for()
-    server.start()
-    page.get_by_text("cannot be reached").wait_for(state="hidden")
-    page.keyboard.press("Escape")
-    assert tab.moves() == moves
-    tab.play()
-    tab.state()
-    server.end(signal.SIGINT)
 
 
 def test_no_game_and_a_damaged_record_are_told(server: ServerProcess, chromium: Any, tmp_path: Path) -> None:
@@ -291,22 +271,12 @@ def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) ->
 def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int) -> None:
     page = tab.page
     page.set_viewport_size({"width": width, "height": 800})
-
-    def check() -> None:
-        check_page(page)
-        assert page.evaluate(SMALL) == []
-
-    address = start(tab, server, ANN, AGENT, OTHER)
-    page.locator("#start").wait_for()
-    check()
-    page.get_by_role("link", name="How to play").click()
-    page.get_by_role("heading", name="Why low knowledge and high morale").wait_for()
-    check_page(page)
-    page.goto(address)
+    page.goto(start(tab, server, ANN, AGENT, OTHER))
     for _ in range(14):
         tab.play()
     tab.state()
-    check()
+    check_page(page)
+    assert page.evaluate(SMALL) == []
     for region in ("board", "players", "your things"):
         assert page.get_by_role("region", name=region, exact=True).count() == 1
     log = page.get_by_role("log", name="What happened").get_by_role("listitem").all_inner_texts()
@@ -364,9 +334,8 @@ def test_a_tap_on_a_phone_moves_nothing_else(server: ServerProcess, tabs: Callab
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_both_themes_hints_and_what_has_been(server: ServerProcess, tabs: Callable[..., Tab], scheme: str) -> None:
-    tab = tabs(1440, 900, color_scheme=scheme)
+def test_hints_and_what_has_been(server: ServerProcess, tabs: Callable[..., Tab]) -> None:
+    tab = tabs(1440, 900)
     page = tab.page
     page.goto(start(tab, server, ANN, {**AGENT, "spec": "ppo", "name": "Ada"}, practice=True))
     to_the_board(tab)
@@ -379,10 +348,11 @@ def test_both_themes_hints_and_what_has_been(server: ServerProcess, tabs: Callab
     page.locator("#menu").click()
     page.locator("#look").click()
     page.locator("#scrub").wait_for()
-    page.locator("#earlier").click()
+    page.locator("#back").click()
     page.get_by_role("heading", name="seen again").wait_for()
     check_page(page)
-    page.locator("#present").click()
+    page.locator("#playback").click()
+    page.locator("#present").wait_for(state="detached")  # it has played on to the end
     tab.state()
     page.locator("#menu").click()
     page.locator("#leave").click()
@@ -509,21 +479,6 @@ def test_a_game_goes_on_from_a_study(server: ServerProcess, tab: Tab, tmp_path: 
     check_page(page)
     page.locator("#studies a").first.click()
     page.locator("#delete").click()
-    page.locator("#delete-really").click()
+    page.locator("#confirm").click()
     page.locator("#new").wait_for()
     page.wait_for_function("document.querySelectorAll('#studies a').length === 0")
-
-
-@pytest.mark.long
-def test_all_pages_in_both_themes_and_three_widths(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
-    opened(tab, server, tmp_path, players=4)
-    analysed(tab)
-    page = tab.page
-    for address in (page.url, f"{server.url}/"):
-        page.goto(address)
-        page.locator("main button").first.wait_for()
-        for scheme in ("dark", "light"):
-            page.emulate_media(color_scheme=scheme)
-            for width in (1440, 1024, 390):
-                page.set_viewport_size({"width": width, "height": 900})
-                check_page(page)

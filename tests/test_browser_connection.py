@@ -9,39 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.tools.browser import ServerProcess, browser_path, launched
-from tests.tools.served import RANDOM
+from tests.test_browser import ASKED_AGAIN, POST, chromium, pytestmark, server
+from tests.tools.browser import ServerProcess
+from tests.tools.served import ANN, BOB, RANDOM
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
-]
-ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
-POST = """async ([path, body]) => {
-    const answer = await fetch(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
-    return answer.json();
-}"""
 VERSION = "Number(document.body.dataset.version)"
 DECIDED = "async game => (await (await fetch(`/api/games/${game}/view`)).json()).decisions"
 COUNT = """window.animated = 0;
 const animate = Element.prototype.animate;
 Element.prototype.animate = function (...how) { window.animated++; return animate.apply(this, how); };"""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    process = ServerProcess(tmp_path_factory.mktemp("connection") / "games.sqlite").start()
-    yield process
-    assert process.end(signal.SIGINT) in (0, 130)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as found:
-        browser = launched(found)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -72,6 +48,16 @@ def until(page: Any, condition: str) -> None:
     page.wait_for_function(f"() => {condition}")
 
 
+def decide(page: Any) -> None:
+    """Plays the first move, and waits for what comes of it."""
+    before = page.evaluate(VERSION)
+    page.locator("#moves button.move").first.click()
+    if (again := page.locator(ASKED_AGAIN)).count():
+        again.click()
+    until(page, f"{VERSION} > {before}")
+    page.wait_for_selector("#moves button.move")
+
+
 def message(page: Any) -> str:
     return str(page.locator("#message").text_content())
 
@@ -81,34 +67,34 @@ def test_the_page_goes_on_by_itself_after_a_restart(tmp_path: Path, context: Any
     _, made = begun(context, server, ANN, RANDOM)
     page, asked = opened(context, server, made["id"])
     for _ in range(5):
-        page.locator("#moves button.move").first.click()
-        page.wait_for_selector("#moves button.move")
+        decide(page)
     assert asked.count("moves") == 5 and asked.count("view") == asked.count("events") == 1  # one request for a click, no other
     moves = page.locator("#moves").text_content()
+    page.reload()
+    page.wait_for_selector("#moves button.move")
+    assert page.locator("#moves").text_content() == moves
     server.end(signal.SIGKILL)
+    page.get_by_text("cannot be reached").wait_for()
+    page.locator("#moves button.move").first.click()
     page.get_by_text("cannot be reached").wait_for()
     server.start()
     page.get_by_text("cannot be reached").wait_for(state="hidden")
+    page.keyboard.press("Escape")
     assert page.locator("#moves").text_content() == moves and message(page) == ""
-    before = page.evaluate(VERSION)
-    page.locator("#moves button.move").first.click()
-    until(page, f"{VERSION} > {before}")
+    decide(page)
     server.end(signal.SIGINT)
 
 
 def test_two_tabs_of_one_seat_show_the_same_and_decide_once(server: ServerProcess, context: Any) -> None:
     _, made = begun(context, server, ANN, RANDOM)
     (one, _), (other, asked) = (opened(context, server, made["id"]) for _ in range(2))
-    one.locator("#moves button.move").first.click()
-    one.wait_for_selector("#moves button.move")
+    decide(one)
     until(other, f"{VERSION} >= {one.evaluate(VERSION)}")
     assert asked.count("view") == 1
 
     def late(route: Any) -> None:
         """The other tab decides while this request is on its way."""
-        before = one.evaluate(VERSION)
-        one.locator("#moves button.move").first.click()
-        until(one, f"{VERSION} > {before}")
+        decide(one)
         route.continue_()
 
     other.route("**/moves", late)

@@ -206,7 +206,7 @@ def test_a_game_in_another_language(server: ServerProcess, opened: Open) -> None
     start(page, server, {**PERSON, "name": "Star"}, {**AGENT, "name": "Moves"})
     page.evaluate(PLAY, 6)
     page.locator("#log li").last.wait_for()
-    assert "Coloca" in page.locator("#log").inner_text() and page.locator("#log .unit use, #moves .unit use").count()
+    assert "coloca" in page.locator("#log").inner_text().lower() and page.locator("#log .unit use, #moves .unit use").count()
     assert page.locator("#players .cell b").all_inner_texts() == ["Star", "Moves"]  # names stay as they are
     check_page(page)
     page.locator("#menu").click()

@@ -12,12 +12,10 @@ import pytest
 from euphoria_agents.play.web.replay_page import replay_page
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, Rules
-from tests import test_browser
-from tests.test_browser import Tab, opened
+from tests.test_browser import Tab, analysed, chromium, opened, pytestmark, server, start, tabs
 from tests.tools.browser import ServerProcess, check_page
 from tests.tools.playing import random_game
 
-chromium, server, tabs, pytestmark = test_browser.chromium, test_browser.server, test_browser.tabs, test_browser.pytestmark
 NAMES = ("Ada", "Boole", "Curie", "Dirac", "Euler", "Fermat")
 SIZES = ((1024, 768), (844, 390), (390, 844), (640, 400), (1280, 900), (1366, 768), (1440, 900), (1920, 1080))
 STATES = ("home", "help", "study", "file", *((n, when) for n in (2, 6) for when in ("start", "middle", "end")))
@@ -49,17 +47,10 @@ def middle(players: int) -> dict[str, Any]:
 
 def table(tab: Tab, server: ServerProcess, players: int, when: str) -> None:
     """Opens a game of a person and agents at its start, in its middle or, of agents alone, at its end."""
-    seats: list[dict[str, Any]] = [{"name": name, "spec": "random"} for name in NAMES[:players]]
-    if when != "end":
-        seats[0] |= {"spec": None, "here": True}
-    game = {"start": {"rules": {}}, "middle": {"position": middle(players)}, "end": {"rules": {"max_turns": 1}}}[when]
-    tab.page.goto(server.url)
-    made = tab.page.evaluate(
-        """async (body) => (await (await fetch("/api/games", {method: "POST", headers: {"Content-Type": "application/json"},
-        body: JSON.stringify(body)})).json())""",
-        {"seats": seats, "pace": 0, **game},
-    )
-    tab.page.goto(f"{server.url}/play/{made['id']}")
+    person = {"spec": None, "here": True} if when != "end" else {}
+    seats = [{"name": name, "spec": "random", **({} if k else person)} for k, name in enumerate(NAMES[:players])]
+    game = {"start": {}, "middle": {"position": middle(players)}, "end": {"max_turns": 1}}[when]
+    tab.page.goto(start(tab, server, *seats, **game))
     tab.page.locator(".ranking" if when == "end" else "#moves button.move").first.wait_for()
 
 
@@ -68,9 +59,8 @@ def test_lettering_and_targets_are_large_enough(server: ServerProcess, tabs: Cal
     tab = tabs(reduced_motion="reduce")
     page = tab.page
     table(tab, server, players, "middle")
-    assert page.evaluate("document.fonts.ready.then((all) => [...all].map((one) => `${one.family} ${one.status}`))") == [
-        "Inter loaded"
-    ]
+    fonts = "document.fonts.ready.then((all) => [...all].map((one) => `${one.family} ${one.status}`))"
+    assert page.evaluate(fonts) == ["Inter loaded"]
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         size, where = page.evaluate(SMALLEST)
@@ -89,18 +79,15 @@ def test_lettering_and_targets_are_large_enough(server: ServerProcess, tabs: Cal
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_is_wrong_for_any_eye(
-    server: ServerProcess,
-    tabs: Callable[..., Tab],
-    tmp_path: Path,
-    state: str | tuple[int, str],
-    scheme: str,
+    server: ServerProcess, tabs: Callable[..., Tab], tmp_path: Path, state: str | tuple[int, str], scheme: str
 ) -> None:
     tab = tabs(color_scheme=scheme, reduced_motion="reduce")
     page = tab.page
     if isinstance(state, tuple):
         table(tab, server, *state)
     elif state == "study":
-        opened(tab, server, tmp_path, players=3)
+        opened(tab, server, tmp_path, players=4)
+        analysed(tab)
     elif state == "file":
         record = random_game(Rules(num_players=3, max_turns=6), 8).to_record()
         (tmp_path / "game.html").write_text(replay_page(Replayed.from_record(record), NAMES[:3]), encoding="utf-8")
@@ -108,7 +95,7 @@ def test_nothing_is_wrong_for_any_eye(
         page.locator("#board svg").wait_for()
     else:
         page.goto(f"{server.url}/{state.removeprefix('home')}")
-        page.locator("h1").wait_for()
+        page.locator("figure .pair" if state == "help" else "#demo-toggle").last.wait_for()
     for width, height in ((1280, 900), (844, 390), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         check_page(page)

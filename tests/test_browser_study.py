@@ -10,7 +10,6 @@ from typing import Any
 from tests.test_browser import DECISION, Tab, at, chromium, opened, pytestmark, server, tab, tabs
 from tests.tools.browser import ServerProcess
 
-__all__ = ["chromium", "pytestmark", "server", "tab", "tabs"]
 STANDINGS = """async (moves) => {
   const { asRows, best, figure, standing } = await import(document.querySelector("link[href$='/opinions.js']").href);
   const rows = asRows(moves.map(([prior, visits, value], action) => ({ action, prior, visits, value })));
@@ -23,13 +22,8 @@ BOXES = """() => Object.fromEntries(["board", "moves", "players", "holdings", "c
 def test_a_column_has_one_unit_and_equal_moves_are_told(server: ServerProcess, tab: Tab) -> None:
     tab.page.goto(server.url)
     searched = [[0.5, 60, 0.261], [0.3, 30, 0.264], [0.1, 9, 0.1], [0.1, 1, 0.9], [0.0, 0, None]]
-    assert tab.page.evaluate(STANDINGS, searched) == [
-        ["best", "26 %"],
-        ["about equal", "26 %"],
-        ["", "10 %"],
-        ["", "90 %"],
-        ["", "–"],
-    ]
+    told = [["best", "26 %"], ["about equal", "26 %"], ["", "10 %"], ["", "90 %"], ["", "–"]]
+    assert tab.page.evaluate(STANDINGS, searched) == told
     assert tab.page.evaluate(STANDINGS, [[0.9, None, None], [0.1, None, None]]) == [["best", "90 %"], ["", "10 %"]]
     assert tab.page.evaluate(STANDINGS, [[None, None, 0.4], [None, None, 0.5]]) == [["", "40 %"], ["best", "50 %"]]
 

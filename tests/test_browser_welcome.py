@@ -1,6 +1,5 @@
 """The first page, the lessons and the help in a real browser, as somebody uses them who has never seen the game."""
 
-# ruff: noqa: F811
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,7 +9,7 @@ import pytest
 
 from euphoria_agents.play.web import scenes
 from euphoria_env import actions
-from tests.test_browser import SEEN, SMALL, Tab, chromium, pytestmark, server, tab, tabs  # noqa: F401
+from tests.test_browser import SEEN, SMALL, Tab, chromium, pytestmark, server, tab, tabs
 from tests.tools.browser import ServerProcess, check_page
 
 DICE = "[...document.querySelectorAll('#demo .die')].map((die) => die.outerHTML).join()"
@@ -99,11 +98,8 @@ def test_all_lessons_by_somebody_who_errs_at_first(server: ServerProcess, tab: T
     assert [one for one in games if len(one["seats"]) > 1 and one["seats"][1]["spec"] is None] == []  # those of lessons are gone
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_the_help_has_pictures_and_symbols(server: ServerProcess, tabs: Callable[..., Tab], scheme: str) -> None:
-    page = tabs(390, 844, color_scheme=scheme).page
-    page.goto(f"{server.url}/help")
-    page.locator("#legend li").first.wait_for()
-    page.locator("figure .pair").last.wait_for()
-    assert page.locator("figure svg").count() == 9
-    check_page(page)
+def test_the_help_has_pictures_and_symbols(server: ServerProcess, tab: Tab) -> None:
+    tab.page.goto(f"{server.url}/help")
+    tab.page.locator("#legend li").first.wait_for()
+    tab.page.locator("figure .pair").last.wait_for()
+    assert tab.page.locator("figure svg").count() == 9

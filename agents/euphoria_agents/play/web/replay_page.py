@@ -23,11 +23,10 @@ from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.board_data import STATIC, catalogue, colours, facts, symbol_sprite
 from euphoria_agents.record_steps import Replayed, last_space
-from euphoria_env import Game
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.lettering import FONT_FILE
-from euphoria_env.render.view import view_of
+from euphoria_env.render.view import View, view_of
 
 # Each script imports only from those before it.
 SCRIPTS = (
@@ -73,7 +72,8 @@ def replay_page(
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
     shown = _shown(entries, seen_by)
     lines = game.history
-    drawn = [_drawn(game.at(ply), last_space(lines[:ply]), one, names) for ply, one in enumerate([*seats, seat])]
+    views = [view_of(game.at(ply), one) for ply, one in enumerate([*seats, seat])]
+    drawn = [moment_text(view, names, [last_space(lines[:ply])]) for ply, view in enumerate(views)]
     pieces, frames = distinct_lines(drawn)
     data: dict[str, Any] = {
         "names": list(names),
@@ -105,14 +105,10 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
     return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
 
 
-def _drawn(game: Game, last: str, seat: int | None, names: Sequence[str]) -> str:
-    """Returns the board, with the space of the last placement marked, and the players as a seat saw them.
-
-    Few lines of it change between decisions.
-    """
-    view = view_of(game, seat)
+def moment_text(view: View, names: Sequence[str], marked: Sequence[str] = ()) -> str:
+    """Returns the board, with marked spaces, and the players, as a viewer sees them; few lines change between decisions."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
+    return f"{board_fragment(view, marked, names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:

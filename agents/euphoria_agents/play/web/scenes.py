@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from euphoria_agents import load
 from euphoria_agents.play import AGENT_NAMES
 from euphoria_agents.play.web.board_data import STATIC
-from euphoria_agents.play.web.replay_page import distinct_lines
+from euphoria_agents.play.web.replay_page import distinct_lines, moment_text
 from euphoria_env import Game, Rules
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
@@ -27,11 +26,7 @@ NAMES = ("You", "Ada", "Boole")  # of the players of a lesson, as in learn.js
 def demo() -> Json:
     """Returns a game of the agent that ships, turn by turn as everybody sees it; `frames` has the numbers of `pieces`."""
     names = AGENT_NAMES[:PLAYERS]
-    texts = []
-    for view in (view_of(game, None) for game in _turns()):
-        known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-        texts.append(f"{board_fragment(view, names=names)}\n{json.dumps(known, indent=0)}")
-    pieces, frames = distinct_lines(texts)
+    pieces, frames = distinct_lines([moment_text(view_of(game, None), names) for game in _turns()])
     return {"names": names, "pieces": pieces, "frames": frames}
 
 

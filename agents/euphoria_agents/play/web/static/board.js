@@ -48,6 +48,13 @@ export function drawing(text) {
   return made;
 }
 
+// A moment of a recorded game from numbers of `pieces`: its drawing, and the view of it.
+export function momentOf(pieces, numbers) {
+  const lines = numbers.map((line) => pieces[line]);
+  const end = lines.indexOf("</svg>") + 1;
+  return { drawing: lines.slice(0, end).join("\n"), view: JSON.parse(lines.slice(end).join("")) };
+}
+
 // Shows an outline for a second, in place of motion.
 export function outline(node) {
   const glow = "drop-shadow(0 0 2px var(--changed)) drop-shadow(0 0 2px var(--changed))";
@@ -187,6 +194,11 @@ export class Board {
       if (kept.closest(".held")?.parentNode !== this.home(seat)) this.home(seat).append(inHolder(kept));
       this.hold(kept.closest(".held"), seat, face);
     }
+  }
+
+  // The space that was clicked, also by the worker on it.
+  clicked({ target }) {
+    return target.closest(".space") ?? this.space(target.closest(".die")?.dataset.space);
   }
 
   space(name) {

@@ -50,12 +50,21 @@ export function chart({ game, entries, eyes, wrong, here, width, seek, chooser =
     pointer.setAttribute("x2", x(ply));
     tell(ply);
   };
+  const plyAt = (share) => Math.round(((share * width - LEFT) / across) * total);
+  tell(here);
+  const seen = chooser ?? (eyes === null ? null : tag.span({ class: "label" }, `seen by ${game.names[eyes]}`));
+  const title = bare ? [tag.h2("The course of the game")] : [tag.h2(term("chances", "Chances to win")), seen];
+  return [tag.div({ class: "line" }, title, readout), slider(drawn, game, here, { plyAt, seek, move })];
+}
+
+// A slider through the decisions; `plyAt(share)`: the decision at this share of the width; `move(ply)`: points at one.
+function slider(drawn, game, here, { plyAt, seek, move }) {
+  const total = game.players.length;
   const under = ({ clientX }) => {
     const box = drawn.getBoundingClientRect();
-    const ply = Math.round(((((clientX - box.left) / box.width) * width - LEFT) / across) * total);
-    return Math.max(0, Math.min(total, ply));
+    return Math.max(0, Math.min(total, plyAt((clientX - box.left) / box.width)));
   };
-  const slider = tag.div(
+  return tag.div(
     {
       id: "slider",
       class: "slider",
@@ -72,10 +81,6 @@ export function chart({ game, entries, eyes, wrong, here, width, seek, chooser =
     },
     drawn,
   );
-  tell(here);
-  const seen = chooser ?? (eyes === null ? null : tag.span({ class: "label" }, `seen by ${game.names[eyes]}`));
-  const title = bare ? [tag.h2("The course of the game")] : [tag.h2(term("chances", "Chances to win")), seen];
-  return [tag.div({ class: "line" }, title, readout), slider];
 }
 
 const fitted = (name) => (name.length > 12 ? `${name.slice(0, 11)}…` : name);

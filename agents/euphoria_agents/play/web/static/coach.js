@@ -1,8 +1,8 @@
 // Advice in words: what a player should see, the adviser's move, what it does, and why.
 
 import { plural, sentence, tag } from "./elements.js";
+import { KNOWLEDGE_LIMIT, checkSum } from "./seats.js";
 
-const LIMIT = 16; // of the knowledge check
 const HIGH = 4; // the lowest number of a high die
 
 // Reasons for moves: the first that fits the notation and the gain.
@@ -42,9 +42,10 @@ function reasons({ notation, gain }, p, facts) {
 }
 
 // What is true of a player's workers when a turn begins.
-function situation(p, sum) {
+function situation(p) {
+  const sum = checkSum(p);
   const high = p.workers.filter((face) => face >= HIGH).length;
-  const room = LIMIT - sum;
+  const room = KNOWLEDGE_LIMIT - sum;
   return [
     !p.workers.length && "You have no worker in your hand.",
     high > 1 &&
@@ -52,14 +53,13 @@ function situation(p, sum) {
     p.on_board > 0 &&
       room <= 6 &&
       room > 0 &&
-      `Your knowledge and workers add up to ${sum}: a further ${room} reaches 16, and costs a worker.`,
+      `Your knowledge and workers add up to ${sum}: a further ${room} reaches ${KNOWLEDGE_LIMIT}, and costs a worker.`,
   ];
 }
 
 // Paragraphs about a decision of a player and the move that the adviser would make.
 export function adviceInWords(facts, { view, moves }, seat, move) {
   const p = view.players[seat];
-  const sum = p.knowledge + p.workers.reduce((total, face) => total + face, 0);
   const opens = moves.some(({ notation }) => /^(place|retrieve)/.test(notation));
   const does = /^(choose|use) /.test(move.notation)
     ? [] // its row has the words of the card
@@ -68,11 +68,6 @@ export function adviceInWords(facts, { view, moves }, seat, move) {
         move.gain && `It gives ${move.gain}.`,
         move.risk && `The risk: ${move.risk}.`,
       ];
-  const said = [
-    ...(opens ? situation(p, sum) : []),
-    tag.b(`Advice: ${move.text}.`),
-    ...does,
-    ...reasons(move, p, facts),
-  ];
+  const said = [...(opens ? situation(p) : []), tag.b(`Advice: ${move.text}.`), ...does, ...reasons(move, p, facts)];
   return said.filter(Boolean).map((one) => tag.p(one));
 }

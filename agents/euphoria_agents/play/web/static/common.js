@@ -1,5 +1,7 @@
 // What every page of the server needs: elements and requests.
 
+import { keep, remember } from "./library.js";
+
 export * from "./elements.js";
 export { languageSelect } from "./language.js";
 
@@ -43,6 +45,14 @@ export async function call(method, path, body, signal = null) {
 
 export const get = (path) => call("GET", path);
 export const post = (path, body) => call("POST", path, body);
+
+// Makes a game, keeps `more` about it, and opens its page.
+export async function beginGame(body, more = {}) {
+  const { id, links } = await post("/api/games", body);
+  keep(`links ${id}`, links, "sessionStorage");
+  remember("games", { id, names: body.seats.map(({ name }) => name), ...more });
+  location.href = `/play/${id}`;
+}
 
 export const loadFacts = () => get(new URL("facts.json", import.meta.url));
 

@@ -1,8 +1,8 @@
 // The board of the first page, on which a recorded game of agents is replayed, while somebody looks.
 
-import { Board, motionIsOff } from "./board.js";
+import { momentOf, motionIsOff } from "./board.js";
 import { button, call, render, tag } from "./common.js";
-import { playerCell } from "./seats.js";
+import { Table } from "./seats.js";
 
 const TURN = 1100; // milliseconds
 
@@ -10,30 +10,16 @@ export async function showDemo(parent, facts) {
   render(parent, tag.p({ class: "label" }, "The board is being set up."));
   const silent = new AbortController().signal; // the page does not say that it waits for this
   const { names, pieces, frames } = await call("GET", "/api/demo", null, silent);
-  const cells = names.map((_, seat) => playerCell(facts, seat));
-  const place = tag.div();
+  const [players, board] = [tag.div({ class: "players", inert: true }), tag.div()];
   const steer = tag.div({ class: "row" });
-  parent.replaceChildren(
-    tag.div(
-      { class: "players", inert: true },
-      cells.map((one) => one.node),
-    ),
-    tag.div({ class: "place", inert: true }, place),
-    steer,
-  );
-  const board = new Board(place, { home: (seat) => cells[seat].hand });
+  parent.replaceChildren(players, tag.div({ class: "place", inert: true }, board), steer);
+  const table = new Table(facts, names.length, { players, board });
+  const who = names.map((name) => ({ name, spec: "" }));
   let [turn, timer] = [Math.floor(frames.length / 2), 0];
 
   function show(moving) {
-    const lines = frames[turn].map((line) => pieces[line]);
-    const end = lines.indexOf("</svg>") + 1;
-    const view = JSON.parse(lines.slice(end).join(""));
-    for (const p of view.players) cells[p.seat].update(view, p, { name: names[p.seat], spec: "" }, false);
-    board.show(
-      lines.slice(0, end).join("\n"),
-      view.players.map((p) => p.workers),
-      moving,
-    );
+    const { view, drawing } = momentOf(pieces, frames[turn]);
+    table.show(view, drawing, who, moving);
   }
 
   function go() {

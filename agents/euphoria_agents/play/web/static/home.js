@@ -3,6 +3,7 @@
 
 import { badge } from "./board.js";
 import {
+  beginGame,
   call,
   showError,
   get,
@@ -21,7 +22,7 @@ import {
 } from "./common.js";
 import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
-import { keep, kept, recall, remember } from "./library.js";
+import { keep, kept, recall } from "./library.js";
 
 const at = (id) => document.getElementById(id);
 const PLAYERS = [2, 3, 4, 5, 6];
@@ -169,11 +170,8 @@ function readRules() {
 async function startGame(players, more = {}) {
   const body = { seats: players, practice: at("practice").checked, ...more };
   try {
-    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules() }) });
-    keep(`links ${made.id}`, made.links, "sessionStorage");
     keep("table", { level, players: players.length });
-    remember("games", { id: made.id, names: players.map((seat) => seat.name), start });
-    location.href = `/play/${made.id}`;
+    await beginGame({ ...body, ...(start ? { start } : { rules: readRules() }) });
   } catch (error) {
     showError(error);
   }

@@ -1,12 +1,23 @@
 // The lessons: fixed positions in practice games, with a task at each step. `lessons.json` has them; the pupil has the seat 0.
 
-import { Board, rectOf } from "./board.js";
-import { button, get, loadFacts, loadSymbols, post, render, row, showError, showMessage, tag } from "./common.js";
+import {
+  beginGame,
+  button,
+  get,
+  loadFacts,
+  loadSymbols,
+  post,
+  render,
+  row,
+  showError,
+  showMessage,
+  tag,
+} from "./common.js";
 import { legend } from "./legend.js";
 import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
-import { moveRows, showPopover } from "./moves.js";
-import { ownTray, playerCell } from "./seats.js";
+import { explain, isRetrieval, markSpaces, moveRows, showPopover, spaceDetails } from "./moves.js";
+import { Table } from "./seats.js";
 
 const at = (id) => document.getElementById(id);
 const ME = 0;
@@ -20,11 +31,10 @@ let step = 0; // of the lesson
 let said = ""; // the answer to the last move; empty: the task waits for a move
 let right = false; // whether that was a move wanted
 let game = ""; // the name of the practice game
-let [state, board, cells, tray] = [null, null, [], null];
+let [state, table] = [null, null];
 
 const lesson = () => lessons[number];
 const task = () => lesson().steps[step];
-const isRetrieving = (move) => move.notation.startsWith("retrieve ");
 const isWanted = (move) => task().wanted.includes(move.notation);
 const api = () => `/api/games/${game}`;
 let busy = false; // while a request is under way
@@ -51,7 +61,7 @@ async function open(next) {
   const made = await post("/api/games", { seats, position, practice: true });
   closeGame();
   game = made.id;
-  [number, step, said, right, board] = [next, 0, "", false, null];
+  [number, step, said, right, table] = [next, 0, "", false, null];
   show(await get(`${api()}/view?seat=${ME}`));
 }
 
@@ -88,61 +98,33 @@ async function goOn() {
 }
 
 function show(found) {
-  const before = board && state;
+  const before = table && state;
   state = found;
   if (right && step === lesson().steps.length - 1) remember("lessons", { id: lesson().id });
   document.body.dataset.version = `${lesson().id} ${found.version}`;
-  if (!board) setTable();
   drawTable(before);
   draw();
   at("told").focus({ preventScroll: true });
-  board.svg.querySelector(".best")?.scrollIntoView({ block: "nearest", inline: "center" }); // where the board is wider than the page
-}
-
-function setTable() {
-  for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
-  cells = state.view.players.map((p) => playerCell(facts, p.seat));
-  at("players").append(...cells.map((one) => one.node));
-  at("players").style.setProperty("--seats", cells.length);
-  tray = ownTray(facts, ME, explain);
-  at("tray").append(tray.node);
-  board = new Board(at("board"), { home: (seat) => (seat === ME ? tray.hand : cells[seat].hand), decorate });
+  table.board.svg.querySelector(".best")?.scrollIntoView({ block: "nearest", inline: "center" }); // where the board is wider than the page
 }
 
 // Draws the table, and animates what has happened since an earlier view.
 function drawTable(before) {
-  const { players } = state.view;
-  for (const p of players) cells[p.seat].update(state.view, p, state.seats[p.seat], p.seat === ME);
-  tray.update(players[ME]);
-  const stars = board.show(
-    state.board,
-    players.map((p) => p.workers),
-    Boolean(before),
-  );
-  if (!before) return;
-  const holder = (seat) => (seat === ME ? tray.node : cells[seat].node);
-  const item = (seat, what) => holder(seat).querySelector(`[data-item="${what}"]`);
-  const pip = (seat) => cells[seat].node.querySelector(".pip.on") ?? cells[seat].node;
-  const told = state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
-  animateEvents(told, facts, board, { item, pip, stars });
+  const parents = { players: at("players"), board: at("board"), tray: at("tray") };
+  table ??= new Table(facts, state.seats.length, parents, { seat: ME, explain, decorate });
+  const stars = table.show(state.view, state.board, state.seats, Boolean(before));
+  if (before) animateEvents(state.events.slice(Math.max(0, before.decisions - state.log_from)).flat(), table, stars);
 }
 
-// Makes spaces with moves buttons; those of the moves wanted get a ring.
+// Marks the spaces with moves; those of the moves wanted get a ring.
 function decorate(drawing) {
   const moves = said ? [] : state.moves;
   const wanted = new Set(moves.filter(isWanted).map((move) => move.space));
-  for (const node of drawing.querySelectorAll(".space")) {
-    const can = moves.some((move) => move.space === node.dataset.space);
-    node.setAttribute("role", "button");
-    node.setAttribute("tabindex", can ? "0" : "-1");
-    node.classList.toggle("can", can);
-    node.classList.toggle("legal", can);
-    node.classList.toggle("best", wanted.has(node.dataset.space));
-  }
+  for (const [node] of markSpaces(drawing, moves)) node.classList.toggle("best", wanted.has(node.dataset.space));
 }
 
 function draw() {
-  decorate(board.svg);
+  decorate(table.board.svg);
   const done = new Set(recall("lessons").map(({ id }) => id));
   const chip = ({ id, title }, k) =>
     button(`lesson-${id}`, `${k + 1}${done.has(id) ? " ✓" : ""}`, () => attempt(() => open(k)), {
@@ -152,7 +134,7 @@ function draw() {
   render(
     at("controls"),
     lessons.map(chip),
-    button("symbols", "Symbols", () => showPopover(at("popover"), rectOf(at("symbols")), tag.h3("Symbols"), legend())),
+    button("symbols", "Symbols", () => explain(at("symbols"), "Symbols", legend())),
   );
   at(`lesson-${lesson().id}`).setAttribute("aria-current", "step");
   render(at("moves"), panel());
@@ -163,8 +145,8 @@ function panel() {
   const text = tag.p({ id: "told", tabindex: -1, class: said && (right ? "right" : "wrong") }, said || task().task);
   if (said) return [head, text, row(answerButtons())];
   const onclick = (move) => attempt(() => play(move));
-  const back = state.moves.filter(isRetrieving);
-  const shown = state.moves.filter((move) => !isRetrieving(move));
+  const back = state.moves.filter(isRetrieval);
+  const shown = state.moves.filter((move) => !isRetrieval(move));
   return [
     head,
     text,
@@ -189,18 +171,12 @@ function answerButtons() {
 }
 
 // A game against an easy agent, in which the page of the game gives advice at each decision.
-async function firstGame() {
+function firstGame() {
   const seats = [
     { name: NAMES[ME], spec: null, here: true },
     { name: NAMES[1], spec: FIRST_OPPONENT },
   ];
-  const made = await post("/api/games", { seats, practice: true });
-  remember("games", { id: made.id, names: seats.map(({ name }) => name), coached: true });
-  location.href = `/play/${made.id}`;
-}
-
-function explain(node, head, words) {
-  showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
+  return beginGame({ seats, practice: true }, { coached: true });
 }
 
 // Plays a move of a clicked space, rather one that is wanted, or tells about the space.
@@ -208,15 +184,13 @@ function clickSpace(node) {
   const { space } = node.dataset;
   const moves = said ? [] : state.moves.filter((move) => move.space === space);
   if (moves.length) return attempt(() => play(moves.find(isWanted) ?? moves[0]));
-  const tile = state.view.markets[space]?.tile;
-  const known = tile ? facts.tiles[tile] : facts.spaces[space];
-  explain(node, known.title, known.words);
+  const label = node.getAttribute("aria-label");
+  showPopover(at("popover"), node, spaceDetails(facts, state.view, { space, label, moves, seat: ME }));
 }
 
 at("board").addEventListener("click", (event) => {
-  const worker = event.target.closest(".die");
-  const node = event.target.closest(".space") ?? (worker && board.space(worker.dataset.space));
-  if (node) clickSpace(node);
+  const space = table.board.clicked(event);
+  if (space) clickSpace(space);
 });
 at("board").addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === " ")

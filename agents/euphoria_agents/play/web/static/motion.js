@@ -1,4 +1,4 @@
-// Animates events (docs/events.md): goods fly, stars land.
+// Animates events (docs/events.md) on a table: goods fly, stars land.
 
 import { fly, outline, rectOf, motionIsOff, moveFrom } from "./board.js";
 
@@ -6,9 +6,10 @@ const DIRECTION = { gained: 1, received: 1, paid: -1, lost: -1, given: -1, disca
 const SPACE = new Set(["placed", "pays", "gains", "stays"]); // events that give the space of the next ones
 const MAX_FLYING = 8; // icons that fly at once
 
-// `item(seat, name)`: the element of a good; `pip(seat)`: that of a star; `stars`: the new stars on the board.
-export function animateEvents(events, facts, board, { item, pip, stars }) {
-  const { kinds, names } = facts.events;
+// `stars`: the new stars on the board.
+export function animateEvents(events, table, stars) {
+  const { board } = table;
+  const { kinds, names } = table.facts.events;
   let space = "";
   let flying = 0;
   for (const [kind, seat, a, b] of events) {
@@ -17,10 +18,10 @@ export function animateEvents(events, facts, board, { item, pip, stars }) {
     const way = DIRECTION[name];
     const what = way ? names.item[a] : name === "drawn" ? "artifact" : null;
     if (!what || flying >= MAX_FLYING) continue;
-    const kept = rectOf(item(seat, what));
+    const good = table.item(seat, what);
+    const kept = rectOf(good);
     const there =
-      rectOf(board.space(space)?.querySelector(".socket") ?? board.space(space)) ??
-      rectOf(item(seat, what)?.parentNode);
+      rectOf(board.space(space)?.querySelector(".socket") ?? board.space(space)) ?? rectOf(good?.parentNode);
     for (let k = 0; k < Math.min(way ? b : 1, 3); k += 1, flying += 1) {
       if (way === -1) fly(`icon-${what}`, kept, there, 40 * k);
       else fly(`icon-${what}`, there, kept, 120 + 40 * k);
@@ -28,6 +29,6 @@ export function animateEvents(events, facts, board, { item, pip, stars }) {
   }
   for (const star of stars) {
     if (motionIsOff()) outline(star);
-    else moveFrom(star, rectOf(pip(Number(star.dataset.seat))), { time: 420 });
+    else moveFrom(star, rectOf(table.pip(Number(star.dataset.seat))), { time: 420 });
   }
 }

@@ -69,7 +69,7 @@ function moveTitle(facts, view, move) {
 
 // The figure of a hint for a move, in one unit for all moves, and how the move compares with the best one.
 function hintLabel(hints, move) {
-  const rows = opinions.asRows(hints?.moves ?? []);
+  const rows = hints?.moves ?? [];
   const one = rows.find(([action]) => action === move.action);
   if (!one) return null;
   const [shown, unit] = opinions.figure(one, rows);
@@ -167,6 +167,21 @@ export function spaceDetails(facts, view, { space, label, moves, seat }) {
   ];
 }
 
+// Makes the spaces of a drawing buttons; those with moves are marked, and can be reached by Tab. Returns the spaces, each
+// with its number of moves.
+export function markSpaces(drawing, moves) {
+  const spaces = [...drawing.querySelectorAll(".space")].map((node) => [
+    node,
+    moves.filter((move) => move.space === node.dataset.space).length,
+  ]);
+  for (const [node, n] of spaces) {
+    node.setAttribute("role", "button");
+    node.setAttribute("tabindex", n ? "0" : "-1");
+    node.classList.toggle("can", n > 0);
+  }
+  return spaces;
+}
+
 // Whether the ways to answer a series are listed in place of its single choices.
 export const waysAreListed = ({ ways: all }) => all.length > 0 && all.length <= LISTED;
 const itemList = (items) =>
@@ -189,8 +204,9 @@ export const wayList = (state, send) =>
     ),
   );
 
-// Shows a popover beside a rectangle, within the window.
-export function showPopover(popover, box, ...content) {
+// Shows a popover beside an element, within the window.
+export function showPopover(popover, node, ...content) {
+  const box = node.getBoundingClientRect();
   popover.replaceChildren(...content.flat(9).filter(Boolean));
   translateTree(popover); // before it is measured
   if (!popover.matches(":popover-open")) popover.showPopover();
@@ -202,6 +218,10 @@ export function showPopover(popover, box, ...content) {
     box.bottom + tall + 6 < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - tall - 8);
   Object.assign(popover.style, { left: `${left}px`, top: `${top}px` });
 }
+
+// Tells about an element, in the popover of the page.
+export const explain = (node, title, ...content) =>
+  showPopover(document.getElementById("popover"), node, tag.h3(title), content);
 
 // Asks for confirmation; resolves to whether it was given.
 export function confirmDialog(text, yes) {

@@ -1,7 +1,8 @@
 // The page of a game, to play it from the seats of this browser or to watch it.
 
-import { Board, badge, rectOf, finishAnimations, motionIsOff } from "./board.js";
+import { badge, finishAnimations, motionIsOff } from "./board.js";
 import {
+  beginGame,
   button,
   call,
   languageSelect,
@@ -26,11 +27,14 @@ import { connect } from "./connection.js";
 import { Dragging } from "./drag.js";
 import { legend } from "./legend.js";
 import { keep, kept, recall, remember } from "./library.js";
+import { Log, recent } from "./log.js";
 import { animateEvents } from "./motion.js";
 import {
   confirmDialog,
+  explain,
   faceOf,
   isRetrieval,
+  markSpaces,
   moveRows,
   placeName,
   showPopover,
@@ -42,7 +46,8 @@ import {
 import { asRows, best, priced } from "./opinions.js";
 import { ranking, savePicture } from "./outcome.js";
 import { addPointing } from "./pointing.js";
-import { playerCell, playerDetails, ownTray } from "./seats.js";
+import { Table, playerDetails } from "./seats.js";
+import { Playback, stepButtons } from "./walking.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -53,11 +58,6 @@ const SPEEDS = [
   ["0.5", "steady"],
   ["0", "at once"],
 ];
-const STEP = 700; // milliseconds between the decisions of a replay
-const LOG_LINES = 200;
-const RECENT = 4; // lines of the log that are shown while others decide
-const TURN = /^(.*?)(?:; )?([^;]+) begins? turn (\d+)$/; // the end of a line of the log
-const STEPS = /^.* chooses? "take [^"]*"$/; // the line after these tells it
 const TABS = [
   ["log", "Log"],
   ["cards", "Cards"],
@@ -68,23 +68,19 @@ let state = null; // the last view
 let drawnView = ""; // the same, as JSON
 let seat = null; // whose view this is; null: what everybody may see
 let face = 0; // of the chosen worker; 0: none
-let space = ""; // the clicked space; empty: none
 let armed = null; // the action of a move that plays when it is chosen again
 let composer = null; // while the player takes workers back
 let screenHidden = false; // while the screen is passed to another player
 let hints = null;
-let board = null;
+let table = null;
 let viewOnBoard = null; // what the board shows, which may be past
-let cells = []; // the cells of the players
-let tray = null; // the player's own workers, goods and cards
 let tab = "log";
 let past = null; // the number of the past decision that is shown; null: the present
-let replayTimer = 0; // 0: no replay
 let paceBefore = "0.5"; // the speed of the agents, to go on with after a pause
-let linesDrawn = 0; // lines of the log that are drawn
 let scrolledFor = ""; // the decision to whose moves the panel was scrolled
 let shownAtClick = ""; // what the page showed when it was clicked last
 const coached = recall("games").some((one) => one.id === game && one.coached); // a first game, with advice at each decision
+const log = new Log(at("log"));
 const links = kept(`links ${game}`, "sessionStorage") ?? [];
 
 // What a player is called: "You" only where that is clear.
@@ -103,7 +99,7 @@ const { claimSeat, viewOf, refresh, once, decide, postAction, setPace } = connec
     seat = taken;
   },
   loseSeat: () => {
-    [seat, state, board, tray] = [null, null, null, null];
+    [seat, state, table] = [null, null, null];
   },
   show: showView,
   refused: () => {
@@ -118,7 +114,7 @@ function showView(found, live) {
   drawnView = text;
   const before = state;
   if (asked(found) !== asked(state)) {
-    [space, face, armed, composer, hints] = ["", 0, null, null, null];
+    [face, armed, composer, hints] = [0, null, null, null];
     at("popover").hidePopover();
     dragging.cancel();
     stopPointing();
@@ -142,12 +138,12 @@ function coach() {
 const asked = (one) => one && JSON.stringify([one.seat, one.decisions, one.board, one.moves]);
 
 function takeSeat(next) {
-  [seat, screenHidden, state, board, tray] = [next, false, null, null, null];
+  [seat, screenHidden, state, table] = [next, false, null, null];
   return refresh().then(focusMoves).catch(showError);
 }
 
 function draw(before = null) {
-  if (past === null) drawBoard(state, before && eventsSince(before)); // first, since it measures where things are
+  if (past === null) drawTable(state, before && eventsSince(before)); // first, since it measures where things are
   const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
@@ -157,7 +153,7 @@ function draw(before = null) {
   if (screenHidden) drawCover();
   else drawMoves();
   updateMarks();
-  drawLog(before !== null);
+  drawTabs(before !== null);
 }
 
 function title(headline) {
@@ -182,32 +178,16 @@ function drawCover() {
   at("uncover").focus({ preventScroll: true });
 }
 
-// Shows the board of a view; `told`: the events that led to it, which are animated.
-function drawBoard(found, told = null) {
+// Shows the table of a view; `told`: the events that led to it, which are animated.
+function drawTable(found, told = null) {
   const { view } = found;
   viewOnBoard = view;
-  if (!board) {
-    for (const part of ["board", "tray", "players"]) at(part).replaceChildren();
-    cells = view.players.map((p) => playerCell(facts, p.seat));
-    at("players").append(...cells.map((one) => one.node));
-    at("players").style.setProperty("--seats", cells.length);
-    tray = seat === null ? null : ownTray(facts, seat, explain);
-    if (tray) at("tray").append(tray.node);
-    board = new Board(at("board"), {
-      home: (k) => (k === seat ? tray.hand : cells[k].hand),
-      hold: prepareWorker,
-      decorate,
-    });
-  }
-  view.players.forEach((p, k) => cells[k].update(view, p, state.seats[k], k === seat));
-  tray?.update(screenHidden ? publicPart(view.players[seat]) : view.players[seat]);
-  const stars = board.show(
-    found.board,
-    view.players.map((p) => p.workers),
-    told !== null,
-  );
-  board.pick();
-  if (told) animateEvents(told, facts, board, { item, pip, stars });
+  const parents = { players: at("players"), board: at("board"), tray: at("tray") };
+  table ??= new Table(facts, view.players.length, parents, { seat, explain, hold: prepareWorker, decorate });
+  const own = screenHidden && seat !== null ? publicPart(view.players[seat]) : view.players[seat];
+  const stars = table.show(view, found.board, state.seats, told !== null, own);
+  table.board.pick();
+  if (told) animateEvents(told, table, stars);
   drawRegions();
 }
 
@@ -221,10 +201,6 @@ const publicPart = (p) => ({
 
 // The events of the decisions made since an earlier view.
 const eventsSince = (before) => state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
-const holder = (k) => (k === seat ? tray?.node : cells[k]?.node);
-const item = (k, what) =>
-  holder(k)?.querySelector(`[data-item="${what}"]`) ?? cells[k]?.node.querySelector(`[data-item="${what}"]`);
-const pip = (k) => cells[k]?.node.querySelector(".pip.on") ?? cells[k]?.node;
 
 // Prepares the frame of a worker in a hand; the player's own workers can be chosen.
 function prepareWorker(node, k, shown) {
@@ -241,18 +217,11 @@ function prepareWorker(node, k, shown) {
 const fittingMoves = () =>
   state.moves.filter((move) => !face || !move.notation.startsWith("place ") || faceOf(move) === face);
 
-// Makes the spaces of a drawing buttons; those with legal moves can be reached by Tab, and are marked.
+// Marks the spaces of a drawing.
 function decorate(drawing) {
   const moves = mayChoose() && !composer ? fittingMoves() : [];
-  const counts = {};
-  for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
-  for (const node of drawing.querySelectorAll(".space")) {
-    const n = counts[node.dataset.space] ?? 0;
-    node.setAttribute("role", "button");
-    node.setAttribute("tabindex", n ? "0" : "-1");
-    node.classList.toggle("can", n > 0);
-    node.classList.toggle("legal", n > 0);
+  for (const [node, n] of markSpaces(drawing, moves)) {
     node.classList.toggle("cannot", !n && (face > 0 || composer !== null));
     node.classList.toggle("best", Boolean(best) && node.dataset.space === best);
     node.classList.toggle("last", past === null && node.dataset.space === state.last);
@@ -261,19 +230,18 @@ function decorate(drawing) {
 
 // Marks the spaces and workers again after a choice.
 function updateMarks() {
-  if (!board?.svg) return;
-  decorate(board.svg);
-  if (composer) board.pick(composer.dice, composer.chosen, pickDie);
-  else board.pick();
-  for (const node of tray?.hand.children ?? []) {
+  if (!table) return;
+  decorate(table.board.svg);
+  if (composer) table.board.pick(composer.dice, composer.chosen, pickDie);
+  else table.board.pick();
+  for (const node of table.tray?.hand.children ?? [])
     node.setAttribute("aria-pressed", String(face === Number(node.dataset.face)));
-  }
 }
 
 // Buttons that scroll to the regions of the board where it is wider than the window, with a dot where there are moves.
 function drawRegions() {
   const moves = new Set(isMyDecision() ? state.moves.map((move) => move.space) : []);
-  const parts = [...board.svg.querySelectorAll(".region")].map((node) => [
+  const parts = [...table.board.svg.querySelectorAll(".region")].map((node) => [
     node.dataset.region,
     node.getAttribute("aria-label"),
     node,
@@ -296,33 +264,12 @@ function drawRegions() {
   );
 }
 
-// The log; `moving`: new lines appear with what they tell of.
-function drawLog(moving = false) {
-  const log = at("log");
-  const first = state.log_from;
-  if (linesDrawn < first || linesDrawn > first + state.log.length || screenHidden) log.replaceChildren();
-  if (!log.children.length) linesDrawn = first;
+// What happened, and the cards; `moving`: new lines of the log appear with what they tell of.
+function drawTabs(moving = false) {
   const since = lastOwn();
-  const told = screenHidden ? [] : state.log.slice(linesDrawn - first);
-  log.append(
-    ...told.map((line, k) => {
-      const decision = linesDrawn + k;
-      const by = state.made[decision - first];
-      const [text, who, turn] = parts(line);
-      const item = tag.li(
-        { class: `seat${by}${moving ? " told" : ""}`, "data-decision": decision, hidden: !text && !turn },
-        badge(by),
-        tag.span(withSymbols(text)),
-        turn && tag.b({ class: "turn" }, `Turn ${turn}: ${sentence(who)}`),
-      );
-      item.style.setProperty("--k", Math.min(k, 8));
-      return item;
-    }),
-  );
-  linesDrawn = first + (screenHidden ? 0 : state.log.length);
-  while (log.children.length > LOG_LINES) log.firstChild.remove();
-  for (const line of log.children) line.classList.toggle("new", seat !== null && Number(line.dataset.decision) > since);
-  at("log-box").scrollTop = log.scrollHeight;
+  if (screenHidden) at("log").replaceChildren();
+  else log.draw(state, seat === null ? Infinity : since, moving);
+  at("log-box").scrollTop = at("log").scrollHeight;
   render(at("tabs"), tabs(since));
   at("log-box").hidden = tab !== "log";
   at("cards-box").hidden = tab !== "cards";
@@ -334,9 +281,6 @@ function drawLog(moving = false) {
     );
   }
 }
-
-// A line of the log: what happened, and whose turn it ends with.
-const parts = (line) => TURN.exec(line)?.slice(1) ?? [STEPS.test(line) ? "" : line];
 
 // The player's last decision; -1 if the log does not have it.
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
@@ -351,10 +295,10 @@ function tabs(since) {
       (key) => `${key}-box`,
       (key) => {
         tab = key;
-        drawLog();
+        drawTabs();
       },
     ),
-    button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
+    button("again", seat === null ? "Replay" : `Since my move (${missed})`, () => replay(Math.max(0, lastOwn())), {
       off: missed < 1 || past !== null,
     }),
   ];
@@ -373,7 +317,7 @@ function controls() {
     seat !== null && !state.over && button("hint", "Hint", hint, { off: !isMyDecision() || screenHidden }),
     seat !== null && (!state.over || state.can_undo) && button("undo", "Undo", undo, { off: !state.can_undo }),
     button("drawer", "Moves", () => document.body.classList.toggle("closed")),
-    button("menu", "Menu", (event) => showPopover(at("popover"), rectOf(event.currentTarget), menuItems())),
+    button("menu", "Menu", (event) => showPopover(at("popover"), event.currentTarget, menuItems())),
   ];
 }
 
@@ -396,7 +340,7 @@ function menuItems() {
         button(
           "look",
           "Look back",
-          close(() => showPast(state.decisions - 1)),
+          close(() => go(state.decisions - 1)),
         ),
       (state.over || state.practice) && [
         button("record", "Save the record", close(saveRecord)),
@@ -423,23 +367,16 @@ const KEYS = [
 ];
 
 function showSymbols() {
-  showPopover(at("popover"), rectOf(at("menu")), tag.h3("Symbols"), legend());
+  explain(at("menu"), "Symbols", legend());
 }
 
 function showKeys() {
-  showPopover(
-    at("popover"),
-    rectOf(at("menu")),
-    tag.h3("Keys"),
-    tag.dl(
-      { class: "keys" },
-      KEYS.map(([key, what]) => [tag.dt(tag.kbd(key)), tag.dd(what)]),
-    ),
-  );
+  const lines = KEYS.map(([key, what]) => [tag.dt(tag.kbd(key)), tag.dd(what)]);
+  explain(at("menu"), "Keys", tag.dl({ class: "keys" }, lines));
 }
 
 function drawMoves() {
-  board?.point();
+  table?.board.point();
   render(at("moves"), panel());
   const shown = `${state.version} ${past} ${composer !== null}`;
   if (scrolledFor !== shown) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
@@ -464,9 +401,14 @@ function panel() {
       ),
     );
   if (!isMyDecision())
-    return [trouble(), head, state.over ? outcome() : [tag.p({ class: "label" }, waiting()), recent()], invitations];
+    return [
+      trouble(),
+      head,
+      state.over ? outcome() : [tag.p({ class: "label" }, waiting()), recent(state)],
+      invitations,
+    ];
   if (composer) return [trouble(), composerPanel(), invitations];
-  const shown = fittingMoves().filter((move) => !space || move.space === space);
+  const shown = fittingMoves();
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
   return [
@@ -474,7 +416,7 @@ function panel() {
     head,
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
-    advice && !coached && tag.p({ class: "label" }, priced(asRows(hints.moves)) ? CHANCES : CHOICES),
+    advice && !coached && tag.p({ class: "label" }, priced(hints.moves) ? CHANCES : CHOICES),
     narrowed && button("all", `All ${state.moves.length} moves`, showAll),
     tag.div(
       { class: "groups" },
@@ -486,15 +428,6 @@ function panel() {
 
 const CHANCES = "Beside each move: your chance to win after it.";
 const CHOICES = "This adviser does not search. Beside each move: how often it would choose it.";
-
-// What happened last, for those who wait.
-function recent() {
-  const lines = state.log.map((line, k) => [parts(line)[0], state.made[k]]).filter(([text]) => text);
-  return tag.ul(
-    { class: "recent" },
-    lines.slice(-RECENT).map(([text, by]) => tag.li(badge(by), tag.span(withSymbols(text)))),
-  );
-}
 
 // The question, without the "You:" of "You: choose a recruit" for the player who is asked.
 function question() {
@@ -526,22 +459,13 @@ function trouble() {
 
 const choices = () => [...at("moves").querySelectorAll("button.move, button.chip")];
 
-// Moves the focus through the moves, by arrow keys.
-function walkMoves(event) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const all = choices();
-  if (!step || !all.length) return;
-  all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))]?.focus();
-  event.preventDefault();
-}
-
 function showChoice() {
   drawMoves();
   updateMarks();
 }
 
 function showAll() {
-  [face, space, armed] = [0, "", null];
+  [face, armed] = [0, null];
   showChoice();
 }
 
@@ -550,7 +474,7 @@ const canPlace = (shown) =>
 
 function chooseFace(next) {
   if (!mayChoose() || composer) return;
-  [face, space] = [face === next || !canPlace(next) ? 0 : next, ""];
+  face = face === next || !canPlace(next) ? 0 : next;
   showChoice();
 }
 
@@ -563,8 +487,8 @@ function play(move) {
 }
 
 function startComposer(payment) {
-  [face, space, armed] = [0, "", null];
-  composer = new Composer(state.retrievals, board.diceOf(seat), payment);
+  [face, armed] = [0, null];
+  composer = new Composer(state.retrievals, table.board.diceOf(seat), payment);
 }
 
 function compose(payment) {
@@ -598,31 +522,23 @@ function clickSpace(node) {
   const moves = movesTo(wanted);
   stopPointing();
   if (moves.length === 1) return play(moves[0]);
-  if (!moves.length) return showPopover(at("popover"), rectOf(node), about(wanted));
+  if (!moves.length) return showPopover(at("popover"), node, about(wanted));
   const chosen = (move) => {
     at("popover").hidePopover();
     play(move);
   };
-  showPopover(
-    at("popover"),
-    rectOf(node),
-    tag.h3(placeName(facts, state.view, wanted)),
-    tag.div({ class: "groups" }, moveRows(facts, state, { seat, hints, shown: moves, play: chosen })),
-  );
+  const rows = moveRows(facts, state, { seat, hints, shown: moves, play: chosen });
+  explain(node, placeName(facts, state.view, wanted), tag.div({ class: "groups" }, rows));
   at("popover").querySelector("button").focus({ preventScroll: true });
 }
 
 const about = (wanted) =>
   spaceDetails(facts, viewOnBoard, {
     space: wanted,
-    label: board.space(wanted).getAttribute("aria-label"),
+    label: table.board.space(wanted).getAttribute("aria-label"),
     moves: movesTo(wanted),
     seat,
   });
-
-function explain(node, head, words) {
-  showPopover(at("popover"), rectOf(node), tag.h3(head), tag.p(words));
-}
 
 function resultText() {
   const winner = state.view.players.find((p) => p.rank === 1);
@@ -635,8 +551,8 @@ const outcome = () => [
     { class: "row ending" },
     mayControl() && button("rematch", "Rematch", rematch, { kind: "main" }),
     button("study-now", "Study", openStudy),
-    button("look-back", "Watch it again", () => showPast(0, true)),
-    button("picture", "Save the picture", () => savePicture(board.svg, `euphoria-${game}`)),
+    button("look-back", "Watch it again", () => replay(0)),
+    button("picture", "Save the picture", () => savePicture(table.board.svg, `euphoria-${game}`)),
   ),
   ranking(state.view, state.seats, state.stars),
 ];
@@ -648,14 +564,11 @@ const rematch = () =>
       spec,
       here: state.mine.includes(k),
     }));
-    const made = await post("/api/games", { seats, rules: state.rules, practice: state.practice, pace: state.pace });
-    keep(`links ${made.id}`, made.links, "sessionStorage");
-    location.href = `/play/${made.id}`;
+    await beginGame({ seats, rules: state.rules, practice: state.practice, pace: state.pace });
   });
 
-// Shows the game before a decision; `on`: and replays it from there.
-async function showPast(decision, on = false) {
-  stop();
+// Shows the game before a decision, or as it is now.
+async function showPast(decision) {
   if (decision >= state.decisions) {
     past = null;
     return draw();
@@ -663,47 +576,40 @@ async function showPast(decision, on = false) {
   const found = await viewOf(`&decision=${decision}`);
   const next = past !== null && decision === past + 1;
   [past, composer] = [decision, null];
-  if (on) replayTimer = setTimeout(() => showPast(decision + 1, true).catch(showError), STEP);
   at("headline").replaceChildren(...title(""));
-  drawBoard(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
+  drawTable(found, next ? (state.events[past - 1 - state.log_from] ?? []) : null);
   drawMoves();
 }
 
-function stop() {
-  clearTimeout(replayTimer);
-  replayTimer = 0;
+const step = (decision) => showPast(decision).catch(showError);
+const playback = new Playback({ here: () => past, total: Infinity, step, draw: drawMoves });
+
+function go(decision) {
+  playback.stop();
+  return step(decision);
 }
 
-function pause() {
-  stop();
-  drawMoves();
-}
+const replay = (decision) => go(decision).then(() => playback.toggle());
 
-const replay = () => showPast(Math.max(0, lastOwn()), true).catch(showError);
-
-function playbackControls() {
-  const go = (decision, on) => () => showPast(Math.max(0, decision), on).catch(showError);
-  return [
-    tag.h2({ id: "question" }, "What has been"),
-    tag.div(
-      { class: "row transport" },
-      button("earlier", "◀", go(past - 1), { label: "one decision back" }),
-      button("pause", replayTimer ? "Pause" : "Play", () => (replayTimer ? pause() : go(past + 1, true)())),
-      button("later", "▶", go(past + 1), { label: "one decision on" }),
-      button("present", "Now", go(Infinity), { kind: "main" }),
-    ),
-    tag.input({
-      type: "range",
-      id: "scrub",
-      "aria-label": "decision",
-      min: 0,
-      max: state.decisions,
-      value: past,
-      oninput: (event) => showPast(Number(event.target.value)).catch(showError),
-    }),
-    tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
-  ];
-}
+const playbackControls = () => [
+  tag.h2({ id: "question" }, "What has been"),
+  tag.div(
+    { class: "row transport" },
+    playback.controls(),
+    stepButtons(past, state.decisions, go),
+    button("present", "Now", () => go(Infinity), { kind: "main" }),
+  ),
+  tag.input({
+    type: "range",
+    id: "scrub",
+    "aria-label": "decision",
+    min: 0,
+    max: state.decisions,
+    value: past,
+    oninput: (event) => go(Number(event.target.value)),
+  }),
+  tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
+];
 
 // Plays several moves in one request.
 const send = ([action, ...then]) =>
@@ -718,10 +624,10 @@ const hint = () =>
     const version = state.version;
     const found = await post(`${api}/hint`, { seat, version, ...(coached && { spec: facts.agents[0] }) }); // which is quick
     if (state.version !== version) return;
-    found.best = best(asRows(found.moves))[0];
-    hints = found;
+    const moves = asRows(found.moves);
+    hints = { moves, best: best(moves)[0] };
     showChoice();
-    if (!coached) at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
+    if (!coached) at(`move-${hints.best}`)?.scrollIntoView({ block: "nearest" });
   });
 
 const handOverSeat = () =>
@@ -734,7 +640,7 @@ const handOverSeat = () =>
     )
       return;
     await post(`${api}/seats`, { seat, spec: facts.agents[0] });
-    [seat, board] = [null, null];
+    [seat, table] = [null, null];
     await refresh();
   });
 
@@ -762,32 +668,36 @@ const deleteGame = () =>
     location.href = "/";
   });
 
-function handleKey(event) {
-  const typing =
-    /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
-  const { key } = event;
-  if (typing || !state || document.querySelector("dialog[open]")) return;
-  if (event.repeat && /^(.|Enter)$/.test(key)) return event.preventDefault(); // a key that is held down acts once
+// What a key does; null: nothing.
+function workOf(key, target) {
   const all = choices();
-  const chosen = all[Number(key) - 1];
-  const space_ = event.target.closest?.(".space, .held");
-  if (key >= "1" && key <= "9" && chosen) chosen.click();
-  else if ((key === "h" || key === "H") && isMyDecision() && !screenHidden) hint();
-  else if ((key === "u" || key === "U") && state.can_undo) undo();
-  else if (key === "?") showKeys();
-  else if (key === "Escape" && composer && mayLeave()) leaveComposer();
-  else if (key === "Escape" && (face || space || armed !== null)) showAll();
-  else if ((key === " " || key === "Enter") && space_) space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {
-    (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
-  } else if (
-    (key === "ArrowDown" || key === "ArrowUp") &&
-    !at("moves").contains(document.activeElement) &&
-    !event.target.closest?.("[role=tabpanel]")
-  ) {
-    all[0]?.focus();
-  } else return;
+  const on = (what) => target.closest?.(what);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (key >= "1" && key <= "9" && all[key - 1]) return () => all[key - 1].click();
+  if (/^h$/i.test(key) && isMyDecision() && !screenHidden) return hint;
+  if (/^u$/i.test(key) && state.can_undo) return undo;
+  if (key === "?") return showKeys;
+  if (key === "Escape" && composer) return mayLeave() ? leaveComposer : null;
+  if (key === "Escape") return face || armed !== null ? showAll : null;
+  if (step && all.length && !on("[role=tabpanel]"))
+    return () => all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))].focus();
+  if (key !== " " && key !== "Enter") return null;
+  const space = on(".space, .held");
+  if (space) return () => space.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  if (on("button, a, summary")) return null;
+  if (past !== null && key === " ") return () => playback.toggle();
+  return () => (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
+}
+
+function handleKey(event) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !state || document.querySelector("dialog[open]"))
+    return;
+  if (event.repeat && /^(.|Enter)$/.test(event.key)) return event.preventDefault(); // a key that is held down acts once
+  const work = workOf(event.key, event.target);
+  if (!work) return;
   event.preventDefault();
+  work();
 }
 
 // The second click of a double click plays nothing if the first one has changed what it meets.
@@ -800,7 +710,7 @@ function dropSecondClick(event) {
 const dragging = new Dragging({
   begin(shown) {
     if (!canPlace(shown)) return false;
-    [face, space] = [shown, ""];
+    face = shown;
     showChoice();
     return true;
   },
@@ -808,17 +718,14 @@ const dragging = new Dragging({
   end: showAll,
 });
 
-const stopPointing = addPointing({ point: (wanted, shown) => board?.point(wanted, seat, shown), about });
+const stopPointing = addPointing({ point: (wanted, shown) => table?.board.point(wanted, seat, shown), about });
 
 function addListeners() {
   addEventListener("click", dropSecondClick, { capture: true });
   at("board").addEventListener("click", (event) => {
-    const node = event.target.closest(".space");
-    const worker = event.target.closest(".die");
-    const under = node ?? (worker && board.space(worker.dataset.space));
-    if (under) clickSpace(under);
+    const space = table.board.clicked(event);
+    if (space) clickSpace(space);
   });
-  at("moves").addEventListener("keydown", walkMoves);
   addEventListener("keydown", handleKey);
   addEventListener("pointerdown", finishAnimations, { capture: true });
   document.addEventListener("visibilitychange", () => !document.hidden && state && refresh().catch(showError));

@@ -1,6 +1,5 @@
 // What is pointed at: a move shows its space on the board, a space tells what it is.
 
-import { rectOf } from "./board.js";
 import { tag } from "./elements.js";
 import { showPopover } from "./moves.js";
 
@@ -20,7 +19,7 @@ export function addPointing({ point, about }) {
   };
   const tellSoon = (node, wait) => {
     hide();
-    timer = setTimeout(() => node.isConnected && showPopover(tip, rectOf(node), about(node.dataset.space)), wait);
+    timer = setTimeout(() => node.isConnected && showPopover(tip, node, about(node.dataset.space)), wait);
   };
   const on = (what, selector, work, capture = false) =>
     addEventListener(what, (event) => work(event.target.closest?.(selector), event), { capture });

@@ -1,6 +1,6 @@
 // The page of a recorded game that `euphoria replay --html` writes. Its data is in the page; it needs no server.
 
-import { Board } from "./board.js";
+import { momentOf } from "./board.js";
 import { nameList, render, tabList, tag } from "./elements.js";
 import {
   addTerms,
@@ -17,9 +17,10 @@ import {
 import { chart } from "./chart.js";
 import { useCatalogue } from "./texts.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
-import { playerCell, drawView } from "./seats.js";
+import { Table, holdings } from "./seats.js";
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const at = (id) => document.getElementById(id);
+const data = JSON.parse(at("data").textContent);
 if (data.texts) useCatalogue(data.texts, data.language);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
 const total = data.players.length;
@@ -29,7 +30,7 @@ const TABS = {
   ...(data.entries.length ? { wrong: mistakesTitle(data.entries, wrong), result: "Result" } : {}),
 };
 let here = Math.max(0, Math.min(total, plyOfAddress()));
-const cells = data.names.map((_, k) => playerCell(data.facts, k));
+const who = data.names.map((name) => ({ name, spec: "" }));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
 // The lines of the drawing at each decision, as numbers of `pieces`; each is the one before with its changes.
@@ -40,17 +41,10 @@ for (const changes of data.changes) {
   frames.push(lines);
 }
 
-// The drawing at a decision, and the players as the viewer knows them.
-function frame(ply) {
-  const lines = frames[ply].map((line) => data.pieces[line]);
-  const end = lines.indexOf("</svg>") + 1;
-  return [lines.slice(0, end).join("\n"), JSON.parse(lines.slice(end).join(""))];
-}
-
-function drawBoard(moving) {
-  const [drawing, view] = frame(here);
-  const who = (p) => ({ name: data.names[p.seat], spec: "" });
-  drawView(board, cells, data.facts, { view, drawing, who, moving });
+function drawTable(moving) {
+  const { view, drawing } = momentOf(data.pieces, frames[here]);
+  table.show(view, drawing, who, moving);
+  render(at("holdings"), holdings(data.facts, view, who));
 }
 
 function step(ply) {
@@ -106,11 +100,11 @@ function shownTab() {
 function draw(moving = false) {
   const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // as the winner saw it
   const eyes = Number.isInteger(data.seat) ? data.seat : fixed;
-  const width = Math.max(300, document.getElementById("course").clientWidth - 24);
-  const fill = (id, ...inside) => render(document.getElementById(id), ...inside);
+  const width = Math.max(300, at("course").clientWidth - 24);
+  const fill = (id, ...inside) => render(at(id), ...inside);
   fill("course", chart({ game: data, entries: data.entries, eyes, wrong, here, width, seek: go }));
   fill("steer", steering());
-  drawBoard(moving);
+  drawTable(moving);
   fill("moves", decisionPanel());
   const turn = (key) => {
     tab = key;
@@ -121,7 +115,7 @@ function draw(moving = false) {
     tabList("lists", Object.entries(TABS), tab, () => "shown-tab", turn),
   );
   fill("shown-tab", shownTab());
-  showMarked(document.getElementById("shown-tab"));
+  showMarked(at("shown-tab"));
 }
 
 const viewerText =
@@ -138,10 +132,7 @@ document.body.append(
     tag.section({ id: "steer", "aria-label": "decisions" }),
     tag.div(
       { class: "field" },
-      tag.section(
-        { id: "players", "aria-label": "players" },
-        cells.map((one) => one.node),
-      ),
+      tag.section({ id: "players", "aria-label": "players" }),
       tag.section({ id: "board", "aria-label": "board", tabindex: 0 }),
     ),
     tag.div(
@@ -158,10 +149,12 @@ document.body.append(
 );
 const thoughts = () => judged.get(here)?.moves ?? [];
 const spaces = () => ({ moves: data.spaces[here] ?? [], played: judged.get(here)?.played });
-const board = new Board(document.getElementById("board"), {
-  home: (seat) => cells[seat].hand,
-  decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()),
-});
+const table = new Table(
+  data.facts,
+  who.length,
+  { players: at("players"), board: at("board") },
+  { decorate: (made) => judged.has(here) && showMarks(made, spaces(), thoughts()) },
+);
 addTerms();
 listen({ here: () => here, go, draw, play: () => playback.toggle() });
 draw();

@@ -1,9 +1,9 @@
-// The players above the board, the player's own things below it, and the texts of cards.
+// The table: the players above the board, the player's own things below it, and the texts of cards.
 
-import { STARS, badge } from "./board.js";
-import { hidden, icon, named, plural, render, svg, tag } from "./elements.js";
+import { Board, STARS, badge } from "./board.js";
+import { hidden, icon, named, plural, svg, tag } from "./elements.js";
 
-const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
+export const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
 const shape = (id, kind = "icon") =>
   svg("svg", { class: kind, viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("use", { href: `#icon-${id}` }));
 const setText = (node, text) => node.textContent !== text && (node.textContent = text);
@@ -13,7 +13,7 @@ const nonZero = (counts) => Object.entries(counts ?? {}).filter(([, n]) => n);
 const strength = (facts, spec) => (facts.agent_words[spec] ?? spec).split(": ")[0];
 
 // The sum that the knowledge check compares: knowledge and available workers.
-const checkSum = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
+export const checkSum = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
 
 // A number with a symbol; `update(n)` changes its text alone, so that the page is not laid out again.
 function counter(kind, label, sign = shape(kind)) {
@@ -45,7 +45,7 @@ function pips() {
 }
 
 // A player above the board; `mine`: the viewer, whose dice and goods are in the tray.
-export function playerCell(facts, seat) {
+function playerCell(facts, seat) {
   const [name, spec, note, out] = ["b", "span", "span", "span"].map((one) => tag[one]());
   [spec.className, note.className, out.className] = ["spec", "note", "out"];
   const stars = pips();
@@ -90,7 +90,7 @@ export function playerCell(facts, seat) {
 }
 
 // The player's own things, below the board.
-export function ownTray(facts, seat, explain) {
+function ownTray(facts, seat, explain) {
   const dice = tag.span({ class: "hand big", "data-seat": seat, role: "group", "aria-label": "your workers" });
   const out = tag.span({ class: "out" });
   const goods = facts.goods.map((item) => [item, counter(item, item)]);
@@ -142,7 +142,12 @@ export function ownTray(facts, seat, explain) {
 function ownCards(facts, p, explain) {
   const card = (id, kind, title, note, words) =>
     tag.button(
-      { type: "button", class: `card ${kind}`, id, onclick: (event) => explain(event.currentTarget, title, words) },
+      {
+        type: "button",
+        class: `card ${kind}`,
+        id,
+        onclick: (event) => explain(event.currentTarget, title, tag.p(words)),
+      },
       tag.b(title),
       tag.span(note),
     );
@@ -242,11 +247,39 @@ export const worker = (seat, face) =>
     svg("use", { href: `#worker-${seat}-${face}` }),
   );
 
-// Draws a view: the players, the board, and what everybody holds. `who(p)`: the name and the spec of a player.
-export function drawView(board, cells, facts, { view, drawing, who, moving }) {
-  for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
-  const hands = view.players.map((p) => p.workers);
-  board.show(drawing, hands, moving);
-  const holdings = view.players.map((p) => playerDetails(facts, view, p, who(p), null));
-  render(document.getElementById("holdings"), holdings);
+// The players in a row, the board and, for the player of `seat`, a tray with their own things. `work`: functions for the
+// board; `explain(node, title, text)` tells about a card.
+export class Table {
+  constructor(facts, players, parents, { seat = null, explain, ...work } = {}) {
+    Object.assign(this, { facts, seat, cells: Array.from({ length: players }, (_, k) => playerCell(facts, k)) });
+    this.tray = seat === null ? null : ownTray(facts, seat, explain);
+    parents.players.replaceChildren(...this.cells.map((one) => one.node));
+    parents.players.style.setProperty("--seats", players);
+    parents.board.replaceChildren();
+    parents.tray?.replaceChildren(...(this.tray ? [this.tray.node] : []));
+    const home = (k) => (k === seat ? this.tray : this.cells[k]).hand;
+    this.board = new Board(parents.board, { home, ...work });
+  }
+
+  // Shows a view; `who`: the name and the spec of each player; `moving`: whether changes are animated; `own`: what the
+  // tray shows. Returns the new stars.
+  show(view, drawing, who, moving = false, own = view.players[this.seat]) {
+    for (const p of view.players) this.cells[p.seat].update(view, p, who[p.seat], p.seat === this.seat);
+    this.tray?.update(own);
+    const hands = view.players.map((p) => p.workers);
+    return this.board.show(drawing, hands, moving);
+  }
+
+  // The element of a good of a seat.
+  item(seat, name) {
+    const wanted = `[data-item="${name}"]`;
+    const own = seat === this.seat && this.tray.node.querySelector(wanted);
+    return own || this.cells[seat]?.node.querySelector(wanted);
+  }
+
+  // The element of a star of a seat.
+  pip = (seat) => this.cells[seat]?.node.querySelector(".pip.on") ?? this.cells[seat]?.node;
 }
+
+// All that a view tells of the players, in words.
+export const holdings = (facts, view, who) => view.players.map((p) => playerDetails(facts, view, p, who[p.seat], null));

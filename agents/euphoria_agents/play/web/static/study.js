@@ -1,6 +1,5 @@
 // The page of a study: a recorded game decision by decision, the opinions of agents, and lessons from mistakes.
 
-import { Board } from "./board.js";
 import { chart } from "./chart.js";
 import {
   button,
@@ -25,8 +24,9 @@ import {
 } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, remember } from "./library.js";
+import { confirmDialog } from "./moves.js";
 import * as opinions from "./opinions.js";
-import { playerCell, drawView } from "./seats.js";
+import { Table, holdings } from "./seats.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 
 const { seatMark, showMarks, signed, term } = judgement;
@@ -37,8 +37,8 @@ const at = (id) => document.getElementById(id);
 const RETRY = 2000; // milliseconds until a request is sent again if the server cannot be reached
 const TABS = { wrong: "Mistakes", all: "Moves", result: "Result" };
 let facts = null;
-let cells = []; // of the players, in a row
-let board = null;
+let who = []; // the names of the players
+let table = null;
 let game = null; // names, players, turns, log, lines, record, result, mistake, judges
 let here = null; // the shown decision
 let wantedPly = 0; // the last decision that was requested
@@ -133,7 +133,7 @@ function drawThoughts(moving = false) {
   render(at("report"), lesson || blind ? null : report());
   at("report").hidden = Boolean(lesson || blind);
   showMarked(at("shown-tab"));
-  drawBoard(moving);
+  drawTable(moving);
 }
 
 function course() {
@@ -160,10 +160,10 @@ function chartChooser() {
   return tag.label({ class: "label" }, "seen by ", select("eyes", "chances seen by", seats, chartSeat, choose));
 }
 
-// Draws the board; `moving`: and animates the changes.
-function drawBoard(moving = false) {
-  const who = (p) => ({ name: game.names[p.seat], spec: "" });
-  drawView(board, cells, facts, { view: here.view, drawing: here.board, who, moving });
+// Draws players and board; `moving`: and animates the changes.
+function drawTable(moving = false) {
+  table.show(here.view, here.board, who, moving);
+  render(at("holdings"), holdings(facts, here.view, who));
 }
 
 function steering() {
@@ -226,7 +226,7 @@ function links() {
       { id: "page", class: "button", href: page, download: "game.html", title: "a page that opens in any browser" },
       "Save as one file",
     ),
-    game.host && button("delete", "Delete", () => at("delete-dialog").showModal()),
+    game.host && button("delete", "Delete", () => deleteStudy().catch(showError)),
   ];
 }
 
@@ -243,7 +243,7 @@ function question() {
     : "What would you play?";
   const choice = (move) =>
     tag.li(button(`guess-${move.action}`, move.text, () => guessMove(move.action), { kind: "move" }));
-  return [decisionTitle(), tag.p({ class: "asks" }, asks), tag.ul({ class: "choices" }, shown.map(choice))];
+  return [decisionTitle(), tag.p({ class: "asks" }, asks), tag.ul({ class: "guesses" }, shown.map(choice))];
 }
 
 function guessMove(action) {
@@ -579,25 +579,20 @@ async function savePosition() {
 }
 
 async function deleteStudy() {
+  const asks = ["Delete this study? ", "Its analyses go too; games that were played on from it stay."];
+  if (!(await confirmDialog(asks, "Delete it"))) return;
   await call("DELETE", api);
   forget("studies", study);
   location.href = "/";
 }
 
-function dialogs() {
-  const close = (id) => button(`${id}-close`, "Cancel", () => at(id).close());
-  const made = (id, title, ...inside) =>
-    tag.dialog({ id, "aria-labelledby": `${id}-title` }, tag.h2({ id: `${id}-title` }, title), inside);
+function addLessonDialog() {
   document.body.append(
-    made("lesson-dialog", "Whose mistakes?", tag.div({ id: "lesson-choices", class: "stack" }), close("lesson-dialog")),
-    made(
-      "delete-dialog",
-      "Delete this study?",
-      tag.p("Its analyses go too; games that were played on from it stay."),
-      row(
-        button("delete-really", "Delete it", () => deleteStudy().catch(showError)),
-        close("delete-dialog"),
-      ),
+    tag.dialog(
+      { id: "lesson-dialog", "aria-labelledby": "lesson-title" },
+      tag.h2({ id: "lesson-title" }, "Whose mistakes?"),
+      tag.div({ id: "lesson-choices", class: "stack" }),
+      button("lesson-close", "Cancel", () => at("lesson-dialog").close()),
     ),
   );
 }
@@ -610,12 +605,11 @@ try {
   render(at("headline"), ...nameList(game.names));
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
-  cells = game.names.map((_, k) => playerCell(facts, k));
-  at("players").append(...cells.map((one) => one.node));
+  who = game.names.map((name) => ({ name, spec: "" }));
   const decorate = (drawn) => playedIsShown() && showMarks(drawn, here, thoughts());
-  board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate });
+  table = new Table(facts, who.length, { players: at("players"), board: at("board") }, { decorate });
   judgement.addTerms();
-  dialogs();
+  addLessonDialog();
   playback = new Playback({ here: () => here.ply, total: total(), step, draw: () => render(at("steer"), steering()) });
   await showDecision(plyOfAddress());
   const free = () => !lesson && !document.querySelector("dialog[open]");
