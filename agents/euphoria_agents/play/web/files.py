@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play.web.board_data import STATIC, colours, page_icon, symbol_sprite
+from euphoria_agents.play.web.scripts import bundle
 from euphoria_env.json_reader import Json
 from euphoria_env.render.lettering import FONT_FILE
 
@@ -38,7 +39,6 @@ PAGES = {  # by path, the file and the first request of its script
 }
 DATA = ("symbols.svg", "facts.json")  # files that every script loads
 KEPT = "public, max-age=31536000, immutable"
-_IMPORT = re.compile(r'^(?:import|export|\}) .*?from "\./([^"]+)";$', re.MULTILINE)
 _SCRIPT = re.compile(r'<script type="module" src="/static/([^"]+)"')
 
 
@@ -47,6 +47,7 @@ def routes(facts: Json) -> list[Route]:
     files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
     made = {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
     files |= {"facts.json": msgspec.json.encode(facts), FONT_FILE.name: FONT_FILE.read_bytes()}
+    made |= {found[1]: bundle(found[1]) for page, _ in PAGES.values() for found in _SCRIPT.finditer(files[page].decode())}
     files |= {name: text.encode() for name, text in made.items()}
     place = f"/static/{hashlib.sha256(b''.join(files.values())).hexdigest()[:12]}"
     pages = [_page(path, files, place, *named) for path, named in PAGES.items()]
@@ -61,7 +62,7 @@ def _file(path: str, content: bytes) -> Route:
 
 
 def _page(path: str, files: Mapping[str, bytes], place: str, name: str, first: str) -> Route:
-    html = _SCRIPT.sub(lambda found: _links(files, found[1], first) + found[0], files[name].decode())
+    html = _SCRIPT.sub(lambda found: _links(first) + found[0], files[name].decode())
     html = html.replace("/static/", f"{place}/")
 
     async def answer(request: Request) -> Response:
@@ -73,15 +74,7 @@ def _page(path: str, files: Mapping[str, bytes], place: str, name: str, first: s
     return Route(path, answer)
 
 
-def _links(files: Mapping[str, bytes], script: str, first: str) -> str:
-    """Returns the links to all that a script needs: its first request, files and the modules that it imports, and they import."""
+def _links(first: str) -> str:
+    """Returns the links to what a script asks for: its first request, and files."""
     data = [*([first] if first else []), *(f"/static/{name}" for name in DATA)]
-    modules = [script]
-    for name in modules:
-        modules += [one for one in _IMPORT.findall(files[name].decode()) if one not in modules]
-    return "".join(
-        [
-            *(f'<link rel="preload" as="fetch" crossorigin href="{path}">\n' for path in data),
-            *(f'<link rel="modulepreload" href="/static/{name}">\n' for name in modules),
-        ]
-    )
+    return "".join(f'<link rel="preload" as="fetch" crossorigin href="{path}">\n' for path in data)

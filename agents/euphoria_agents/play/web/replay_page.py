@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
@@ -22,24 +21,13 @@ from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.board_data import STATIC, catalogue, colours, facts, symbol_sprite
+from euphoria_agents.play.web.scripts import bundle
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import View, view_of
 
-# Each script imports only from those before it.
-SCRIPTS = (
-    "elements.js",
-    "texts.js",
-    "board.js",
-    "seats.js",
-    "opinions.js",
-    "judgement.js",
-    "chart.js",
-    "walking.js",
-    "replay.js",
-)
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 
@@ -133,7 +121,7 @@ def _still(headline: str, board: str, turns: Sequence[int], log: Sequence[str]) 
 
 
 def _page(title: str, data: Json, still: str) -> str:
-    script = _script()
+    script = bundle("replay.js")
     style = "\n".join([*((STATIC / name).read_text(encoding="utf-8") for name in STYLES), colours(_font())])
     sources = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'; font-src data:"
     policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
@@ -153,19 +141,6 @@ def _page(title: str, data: Json, still: str) -> str:
 
 def _font() -> str:
     return f"data:font/ttf;base64,{base64.b64encode(FONT_FILE.read_bytes()).decode()}"
-
-
-def _script() -> str:
-    """Returns all modules as one script; each is wrapped in a function that returns its exports."""
-    return "\n".join(["const modules = {};", *(_wrapped(name) for name in SCRIPTS)])
-
-
-def _wrapped(name: str) -> str:
-    module = (STATIC / name).read_text(encoding="utf-8")
-    module = re.sub(r'^import ({[^}]*}) from "\./([^"]*)";$', r'const \1 = modules["\2"];', module, flags=re.MULTILINE)
-    exports = re.findall(r"^export (?:function|const|class) (\w+)", module, flags=re.MULTILINE)
-    module = re.sub(r"^export ", "", module, flags=re.MULTILINE)
-    return f'modules["{name}"] = (() => {{\n{module}return {{ {", ".join(exports)} }};\n}})();'
 
 
 def _in_script(data: Json) -> str:
