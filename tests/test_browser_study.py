@@ -11,7 +11,7 @@ from tests.test_browser import DECISION, Tab, at, chromium, opened, pytestmark, 
 from tests.tools.browser import ServerProcess
 
 STANDINGS = """async (moves) => {
-  const { asRows, best, figure, standing } = await import(new URL("opinions.js", document.scripts[0].src));
+  const { asRows, best, figure, standing } = (await import(document.scripts[0].src)).modules["opinions.js"];
   const rows = asRows(moves.map(([prior, visits, value], action) => ({ action, prior, visits, value })));
   return rows.map((one) => [standing(one, best(rows)), figure(one, rows)[0]]);
 }"""

@@ -12,7 +12,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", r
 
 def bundle(name: str) -> str:
     """Returns a module of the pages and all that it imports as one script."""
-    return "\n".join(["const modules = {};", *(_wrapped(*one) for one in _in_order(name, {}).items())])
+    return "\n".join(["export const modules = {};", *(_wrapped(*one) for one in _in_order(name, {}).items())])
 
 
 def _in_order(name: str, found: dict[str, str]) -> dict[str, str]:
