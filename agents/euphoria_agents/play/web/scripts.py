@@ -11,7 +11,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", r
 
 
 def bundle(name: str) -> str:
-    """Returns a module of the pages and all that it imports as one script."""
+    """Returns a module of the pages and all that it imports as one script, which exports them all as `modules`."""
     return "\n".join(["export const modules = {};", *(_wrapped(*one) for one in _in_order(name, {}).items())])
 
 
