@@ -178,10 +178,15 @@ def judge(
     effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
-    for file, text in texts.items():  # the result comes last: with it, the folder is complete
+    _complete(folder, texts)
+    return found
+
+
+def _complete(folder: Path, texts: Mapping[str, str]) -> None:
+    """Writes the files of a result; the last one, with which the folder is complete, is the result itself."""
+    for file, text in texts.items():
         write_whole(folder / file, text.rstrip("\n") + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
-    return found
 
 
 def _about(task: Task, spec: str, name: str, repeatable: bool) -> dict[str, Any]:

@@ -78,15 +78,11 @@ def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, fac
     async def all_facts(_: RequestContext) -> Json:
         return facts
 
-    async def demo(context: RequestContext) -> Json:
-        await game.agents.check("ppo", context.client)
-        return await context.run(scenes.demo)
-
     a_game, a_study = (f"{PATHS[kind]}/{{{kind}}}" for kind in ("game", "study"))
     at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
     return [
         Endpoint("GET", "/api/facts", ANYBODY, all_facts),
-        Endpoint("GET", "/api/demo", ANYBODY, demo),
+        Endpoint("GET", "/api/demo", ANYBODY, game.demo),
         Endpoint("GET", "/api/pictures", ANYBODY, lambda _: scenes.pictures()),
         Endpoint("GET", "/api/games", ANYBODY, game.list),
         Endpoint("POST", "/api/games", ANYBODY, game.make, games.NewGame),

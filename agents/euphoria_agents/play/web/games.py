@@ -12,6 +12,7 @@ from starlette.responses import Response
 from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
 from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.study.stars import stars_by_source
+from euphoria_agents.play.web import scenes
 from euphoria_agents.play.web.agents import ADVISER
 from euphoria_agents.play.web.endpoints import Body, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
 from euphoria_agents.play.web.errors import Refused
@@ -115,6 +116,11 @@ class GameEndpoints:
         """Returns the public summaries of the games that changed last, and the names of the damaged ones among them."""
         found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
         return {"games": found, "damaged": damaged}
+
+    async def demo(self, context: RequestContext) -> Json:
+        """Returns the game of agents that the first page replays."""
+        await self.agents.check(scenes.AGENT, context.client)
+        return await context.run(scenes.demo)
 
     async def make(self, context: RequestContext) -> Response:
         """Makes a game. The response has cookies for the people at this browser, and links for other people."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
 from html import escape
@@ -33,11 +33,7 @@ EVERYBODY, MOVERS = "everybody", "movers"
 
 
 def replay_page(
-    game: Replayed,
-    names: Sequence[str],
-    seen_by: int | str = EVERYBODY,
-    entries: Sequence[Entry] = (),
-    language: str = "en",
+    game: Replayed, names: Sequence[str], seen_by: int | str = EVERYBODY, entries: Sequence[Entry] = (), language: str = "en"
 ) -> str:
     """Returns the page as HTML.
 
@@ -58,11 +54,8 @@ def replay_page(
     transcript = Transcript(game, names)
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
-    shown = _shown(entries, seen_by)
-    lines = game.history
-    views = [view_of(game.at(ply), one) for ply, one in enumerate([*seats, seat])]
-    drawn = [moment_text(view, names, [last_space(lines[:ply])]) for ply, view in enumerate(views)]
-    pieces, frames = distinct_lines(drawn)
+    moments = list(_moments(game, names, [*seats, seat]))
+    pieces, frames = distinct_lines(moments)
     data: dict[str, Any] = {
         "names": list(names),
         "players": transcript.players,
@@ -70,18 +63,32 @@ def replay_page(
         "log": transcript.log(seats),
         "result": outcome(game),
         "seat": seen_by,
-        "mistake": THRESHOLD,
-        "entries": shown,
-        "better": transcript.better(shown),
-        "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in shown},
+        **_analysis(transcript, _shown(entries, seen_by)),
         "facts": facts({}),
         "pieces": pieces,
         "changes": [_changes(before, after) for before, after in pairwise([[], *frames])],
         "language": language,
         "texts": catalogue(language),
     }
-    ending = drawn[-1].partition("\n{")[0]
-    return _page(", ".join(names), data, _still(view_of(game, seat, names).headline, ending, data["turns"], data["log"]))
+    board = moments[-1].partition("\n{")[0]
+    return _page(", ".join(names), data, _still(view_of(game, seat, names).headline, board, data["turns"], data["log"]))
+
+
+def _moments(game: Replayed, names: Sequence[str], seats: Sequence[int | None]) -> Iterator[str]:
+    """Yields the game before each decision, and at its end, as the seats saw it, one for each moment."""
+    lines = game.history
+    for ply, seat in enumerate(seats):
+        yield moment_text(view_of(game.at(ply), seat), names, [last_space(lines[:ply])])
+
+
+def _analysis(transcript: Transcript, entries: list[Entry]) -> dict[str, Any]:
+    """Returns the part of the data that is about an analysis."""
+    return {
+        "mistake": THRESHOLD,
+        "entries": entries,
+        "better": transcript.better(entries),
+        "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in entries},
+    }
 
 
 def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:

@@ -1,4 +1,4 @@
-"""What pages show without a game of their own: a game that the first page replays, and the boards of the lessons."""
+"""Makes the recorded game that the first page replays, and the boards of the lessons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
-PLAYERS, SEED = 3, 3  # of the game on the first page: one of a hundred turns
+AGENT, PLAYERS, SEED = "ppo", 3, 3  # of the game on the first page: one of a hundred turns
 NAMES = ("You", "Ada", "Boole")  # of the players of a lesson, as in learn.js
 
 
@@ -32,7 +32,7 @@ def demo() -> Json:
 
 def _turns() -> Iterator[Game]:
     """Yields a game when each turn begins, and at its end."""
-    agent, rng, game, turn = load("ppo"), np.random.default_rng(0), Game(Rules(num_players=PLAYERS), SEED), 0
+    agent, rng, game, turn = load(AGENT), np.random.default_rng(0), Game(Rules(num_players=PLAYERS), SEED), 0
     while not (game.over or game.truncated):
         game.play(agent.act(game.observation(game.player), game.mask(), rng))
         if game.turn > turn or game.over:
