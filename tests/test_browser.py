@@ -254,6 +254,7 @@ def test_no_game_and_a_damaged_record_are_told(server: ServerProcess, chromium: 
     page.goto(server.url)
     page.locator("#file").set_input_files(tmp_path / "game.record")
     page.get_by_text("line 2").wait_for()
+    assert page.url == f"{server.url}/"
 
 
 def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) -> None:

@@ -35,6 +35,7 @@ def test_the_pages_work_with_any_storage(server: ServerProcess, tabs: Callable[.
     page.goto(f"{server.url}/?lang=__proto__")
     page.locator("#start").click()
     page.locator("#moves button.move").first.wait_for()
+    assert page.url.startswith(f"{server.url}/play/")
 
 
 def test_without_cookies_the_page_says_so_before_it_makes_a_game(server: ServerProcess, tab: Tab) -> None:
@@ -42,9 +43,10 @@ def test_without_cookies_the_page_says_so_before_it_makes_a_game(server: ServerP
     tab.page.goto(server.url)
     tab.page.locator("#start").click()
     tab.page.get_by_text("Please allow cookies").wait_for()
+    assert tab.page.url == f"{server.url}/"
 
 
-def test_a_lesson_whose_game_is_gone_begins_anew(server: ServerProcess, tab: Tab) -> None:
+def test_a_lesson_whose_game_is_gone_starts_again(server: ServerProcess, tab: Tab) -> None:
     page, games = tab.page, []
     page.on("request", lambda request: "/view" in request.url and games.append(request.url.partition("/view")[0]))
     page.goto(f"{server.url}/learn")
@@ -52,7 +54,7 @@ def test_a_lesson_whose_game_is_gone_begins_anew(server: ServerProcess, tab: Tab
     page.keyboard.press("Control+1")  # is for the browser
     page.evaluate(DELETE, games[0])
     page.locator("#board .best").first.press("Enter")
-    page.get_by_text("the lesson begins anew").wait_for()
+    page.get_by_text("The lesson starts again").wait_for()
     page.locator("#board .best").first.press("Enter")
     page.locator("#told.right").wait_for()
     assert tab.faults.pop().endswith("404 (Not Found)") and len(games) == 2

@@ -26,7 +26,7 @@ def table(tab: Tab, server: ServerProcess, *seats: Any, mine: dict[str, Any] = H
 
 
 def requests(tab: Tab) -> list[str]:
-    """What the page asks from now on, apart from views."""
+    """Collects the requests that the page makes from now on, apart from views."""
     asked: list[str] = []
     tab.page.on("request", lambda one: one.method == "POST" and asked.append(one.url.rpartition("/")[2]))
     return asked

@@ -1,4 +1,4 @@
-"""What a browser loads for a page: everything is named in it, and is kept until it changes."""
+"""A page names every file that a browser loads for it; browsers keep these files until one changes."""
 
 from __future__ import annotations
 

@@ -271,7 +271,7 @@ def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, ac
 
 
 def first_view(visitor: Visitor, api: str, seat: int) -> list[Any]:
-    """What the streams of a seat and of everybody begin with."""
+    """The first messages of two streams: that of a seat, and that of everybody."""
     found = []
     for query in (f"?seat={seat}", ""):
         with Listener(visitor.port, f"{api}/events{query}", visitor) as stream:

@@ -1,7 +1,7 @@
 """The pages and the files that they load, made once when the server starts.
 
-The address of a file contains a hash of all files, so browsers keep a file for ever, and never a wrong one. A page names all that
-its script will need, so that a browser asks for everything at once.
+The address of a file contains a hash of all files, so browsers may keep a file and never show an old one. A page names everything
+that its script will ask for, so that a browser asks for it at once.
 """
 
 from __future__ import annotations

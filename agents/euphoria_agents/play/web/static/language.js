@@ -10,7 +10,7 @@ if (Object.hasOwn(LANGUAGES, asked)) keep("language", asked);
 const wanted = [kept("language"), ...navigator.languages].map((code) => String(code).split("-")[0]);
 const language = wanted.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
 
-// A select element for the language; the page begins anew in another one.
+// A select element for the language; the page reloads in the one that is chosen.
 export const languageSelect = () =>
   tag.select(
     {

@@ -24,7 +24,7 @@ const ME = 0;
 const NAMES = ["You", "Ada", "Boole"];
 const FIRST_OPPONENT = "weights";
 const LEGAL_BUT = "That is a legal move, but not the one of this lesson. Take it back and try again.";
-const ANEW = "The game of this lesson was deleted, or went on elsewhere; the lesson begins anew.";
+const STARTS_AGAIN = "This lesson's game was deleted, or was continued elsewhere. The lesson starts again.";
 let [facts, lessons] = [null, []];
 let number = 0; // of the open lesson
 let step = 0; // of the lesson
@@ -48,7 +48,7 @@ async function attempt(work) {
   } catch (error) {
     showError(error);
     if (error.status === 404) game = "";
-    if ([404, 409].includes(error.status)) await open(number).then(() => showMessage(ANEW), showError);
+    if ([404, 409].includes(error.status)) await open(number).then(() => showMessage(STARTS_AGAIN), showError);
   } finally {
     busy = false;
   }

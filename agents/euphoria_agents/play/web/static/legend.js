@@ -1,8 +1,8 @@
-// What the symbols mean; the help and the menus show it.
+// The legend: what each symbol means. The help and the menus show it.
 
 import { icon, svg, tag } from "./elements.js";
 
-export const SYMBOLS = {
+const SYMBOLS = {
   energy: "energy, the commodity of Euphoria",
   water: "water, the commodity of Subterra",
   food: "food, the commodity of the Wastelands",

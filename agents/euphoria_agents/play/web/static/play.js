@@ -83,7 +83,7 @@ const coached = recall("games").some((one) => one.id === game && one.coached); /
 const log = new Log(at("log"));
 const links = kept(`links ${game}`, "sessionStorage") ?? [];
 
-// What a player is called: "You" only where that is clear.
+// Returns the name of a player: "You" only where that is clear.
 const nameOf = (k) => {
   const { name } = state.seats[k];
   return name === "You" && (k !== seat || state.mine.length > 1) ? `Player ${k + 1}` : name;
@@ -668,7 +668,7 @@ const deleteGame = () =>
     location.href = "/";
   });
 
-// What a key does; null: nothing.
+// Returns the function that a key calls; null if it calls none.
 function workOf(key, target) {
   const all = choices();
   const on = (what) => target.closest?.(what);

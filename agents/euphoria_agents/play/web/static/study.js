@@ -547,7 +547,7 @@ async function loadAnalysis(spec) {
     () => judge === spec,
   );
   if (first > Math.min(analysis(spec).entries.length, next.done)) {
-    delete analyses[spec]; // it begins anew, since the agent has changed, or the server ended before it had saved all
+    delete analyses[spec]; // the agent has changed, or the server stopped before it had saved everything
     return loadAnalysis(spec);
   }
   const { entries, better } = analysis(spec);
