@@ -156,6 +156,7 @@ def texts_of_studies(page: Any, server: ServerProcess, folder: Path) -> set[str]
     click(page, "#guessing", "#delete")
     page.keyboard.press("Escape")
     click(page, "#last")
+    page.get_by_text("· the end").wait_for()
     return found.union(page.evaluate(TAKE))
 
 
