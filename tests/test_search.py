@@ -431,8 +431,8 @@ def test_greedy_deals_as_often_as_it_is_told() -> None:
         agent = load(spec)
         assert isinstance(agent, Greedy)
         assert agent.act(game.observation(game.player), game.mask(), rng, game) in game.legal_actions()
-        dealt = {row.tobytes() for row in agent._rows[1:]}
-        assert len(dealt) == deals and game.states.tobytes() not in dealt
+        judged = agent._work.values[: len(game.legal_actions()), : game.rules.num_players]
+        assert judged.sum(1) == pytest.approx(deals) and agent._work.rows[0].tobytes() != game.states.tobytes()
 
 
 def test_checkpoints_that_cannot_be_searched(checkpoint: Path, tmp_path: Path) -> None:

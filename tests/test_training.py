@@ -21,8 +21,11 @@ import pytest
 from rich.console import Console
 
 from euphoria_agents import load
+from euphoria_agents.players.greedy import greedy_workspace, look_ahead
 from euphoria_agents.training.league import FLOOR, League
-from euphoria_env import Batch, Rules, actions, observations
+from euphoria_env import Batch, Game, Rules, actions, observations
+from euphoria_env.engine.chance import random_bits
+from euphoria_env.engine.tape import empty_tape
 from euphoria_env.trajectories import ENDED, Trajectories
 
 pytest.importorskip("safetensors.numpy")
@@ -280,6 +283,32 @@ def test_rewards_and_links_are_those_of_trajectories(monkeypatch: pytest.MonkeyP
     assert np.array_equal(found.following[number], following) and (following == ENDED).sum() > 20
     assert found.reward[number] == pytest.approx(expected.reward)
     assert len(actor.ended()) == (following == ENDED).sum() / 3
+
+
+def test_greedy_plays_in_compiled_games_as_its_agent_does() -> None:
+    """Both judge the same deals; the actor draws a number for its policies first, then the seed of the deals."""
+    network, agent = Network(make_features(), [16]), load("greedy:2")
+    actor = Actor([(8, Rules(num_players=3))], "stars", 7, {"greedy:2": agent}, network.first.rows)
+    actor.seat({}, {"greedy:2": 1.0})
+    actor.begin_games()
+    actor.begin(network.player())
+    decided, chosen, work = 0, np.empty(actions.NUM_ACTIONS, np.int64), greedy_workspace()
+    for _ in range(60):
+        games = actor.games
+        before, generators, seating = games.rows.copy(), games.generator.copy(), games.seating.copy()
+        games.left[:] = 1
+        while actor.step():
+            pass
+        for k in np.flatnonzero(seating[np.arange(len(before)), before["player"]] != LEARNER_NUMBER):
+            random_bits(generators[k])
+            n = look_ahead(
+                before[k : k + 1], 2, int(random_bits(generators[k])), empty_tape(), chosen, work := greedy_workspace()
+            )
+            game = Game.taking(before[k : k + 1])
+            game.play(int(chosen[work.values[:n, game.player].argmax()]))
+            decided += n > 1
+            assert game.over or game.states[0].tobytes() == games.rows[k].tobytes()
+    assert decided > 50
 
 
 # ------------------------------------------------------------------------------------------------------- runs

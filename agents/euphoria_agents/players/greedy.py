@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numba import typeof
 
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
@@ -18,11 +19,11 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.determinize import deal_hidden_row
-from euphoria_env.engine.jit import entry
+from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
-from euphoria_env.engine.state import GAME_DTYPE, ROWS
+from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.engine.tape import TAPE, empty_tape
 
 if TYPE_CHECKING:
@@ -32,31 +33,55 @@ SAMPLES, MOST_SAMPLES = 9, 1000
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged before it ends
 
 
-@entry(ROWS, "int64", TAPE, "int64[:] float64[:,:]")
-def look_ahead(rows, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
-    """Writes the legal moves of the last row, and by move each seat's win probability, summed over deals; returns their number.
+class GreedyWorkspace(NamedTuple):
+    """The arrays in which `judge_moves` computes."""
 
-    The first row is workspace; every other row becomes a deal, at last the last one too. Each move is played in each deal, then
-    the rest of the turn by the weights, and the evaluation judges the position.
+    rows: np.ndarray  # (2,), a deal, and the game that is played on from it
+    values: np.ndarray  # float64 (NUM_ACTIONS, MAX_PLAYERS), by move each seat's win probability, summed over the deals
+    moves: np.ndarray
+    weights: np.ndarray
+    features: np.ndarray
+    chances: np.ndarray
+
+
+def greedy_workspace() -> GreedyWorkspace:
+    """Returns a workspace for any game."""
+    numbers = np.empty(NUM_ACTIONS), np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS)
+    return GreedyWorkspace(
+        np.zeros(2, GAME_DTYPE), np.empty((NUM_ACTIONS, MAX_PLAYERS)), np.empty(NUM_ACTIONS, np.int64), *numbers
+    )
+
+
+GREEDY_WORKSPACE = typeof(greedy_workspace())
+
+
+@jit
+def judge_moves(root, deals, seed, tape, chosen, n, work):  # type: ignore[no-untyped-def]
+    """Writes what the n legal moves `chosen` are worth into `work.values`.
+
+    Each move is played in each deal of the cards that the mover cannot know, then the rest of the turn by the weights, and the
+    evaluation judges the position.
     """
-    root = rows[len(rows) - 1]
-    moves, roulette = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
-    features, chances = np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS)
-    n, p = list_moves(root["legal"], chosen), int(root["player"])
-    values[:n] = 0.0
-    players, quiet = int(root["num_players"]), pointer_to(tape, 0)
-    for deal in range(1, len(rows)):
-        rows[deal] = root
-        deal_hidden_row(rows[deal], p, seed + deal)
+    players, deal, g = int(root["num_players"]), work.rows[0], work.rows[1]
+    work.values[:n] = 0.0
+    for number in range(1, deals + 1):
+        work.rows[0] = root
+        deal_hidden_row(deal, int(root["player"]), seed + number)
         for k in range(n):
-            rows[0] = rows[deal]
-            g = rows[0]
-            answer(g, quiet, int(chosen[k]))
-            advance(g, quiet)
-            play_out(g, quiet, moves, roulette, int(root["turn"]), LONGEST_TURN)
-            seat_chances(g, WEIGHTS, features, chances)
+            work.rows[1] = deal
+            answer(g, tape, int(chosen[k]))
+            advance(g, tape)
+            play_out(g, tape, work.moves, work.weights, int(root["turn"]), LONGEST_TURN)
+            seat_chances(g, WEIGHTS, work.features, work.chances)
             for q in range(players):
-                values[k, q] += chances[q]
+                work.values[k, q] += work.chances[q]
+
+
+@entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:]", GREEDY_WORKSPACE)
+def look_ahead(rows, deals, seed, tape, chosen, work):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of the first row, and what they are worth by `judge_moves`; returns their number."""
+    n = list_moves(rows[0]["legal"], chosen)
+    judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n, work)
     return n
 
 
@@ -81,9 +106,8 @@ class Greedy(Agent):
     needs_game = True
 
     def __init__(self, samples: int = SAMPLES) -> None:
-        self._rows = np.zeros(samples + 1, GAME_DTYPE)
-        self._tape = empty_tape()
-        self._moves, self._values = np.empty(NUM_ACTIONS, np.int64), np.empty((NUM_ACTIONS, MAX_PLAYERS))
+        self.samples = samples
+        self._tape, self._moves, self._work = empty_tape(), np.empty(NUM_ACTIONS, np.int64), greedy_workspace()
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -106,7 +130,6 @@ class Greedy(Agent):
         """Returns the legal moves, each seat's mean win probability after each of them (moves, players), and the mover."""
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
-        self._rows[-1] = game.states[0]
         seed, players, mover = int(rng.integers(2**62)), game.rules.num_players, game.player
-        n = look_ahead(self._rows, seed, self._tape, self._moves, self._values)
-        return self._moves[:n], self._values[:n, :players] / (len(self._rows) - 1), mover
+        n = look_ahead(game.states, self.samples, seed, self._tape, self._moves, self._work)
+        return self._moves[:n], self._work.values[:n, :players] / self.samples, mover

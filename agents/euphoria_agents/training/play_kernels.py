@@ -8,6 +8,7 @@ import numpy as np
 from numba import typeof, types
 
 from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances
+from euphoria_agents.players.greedy import GREEDY_WORKSPACE, GreedyWorkspace, judge_moves
 from euphoria_agents.players.search.playouts import random_unit
 from euphoria_agents.players.weights import spin, weigh
 from euphoria_agents.training.csr import CSR
@@ -15,7 +16,7 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import play_on, restart
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
-from euphoria_env.engine.chance import random_below, seed_rng
+from euphoria_env.engine.chance import random_below, random_bits, seed_rng
 from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
@@ -28,7 +29,8 @@ from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.observations import OBS_SIZE
 
 LEARNER_NUMBER = 0  # the learner's number among the players of an actor; its policy is the first one
-RANDOM, WEIGHTS, ASKED = -3, -2, -1  # stand for a player without a policy number; agents that are ASKED choose in Python
+# Players without a policy number; agents that are ASKED choose in Python.
+GREEDY, RANDOM, WEIGHTS, ASKED = -4, -3, -2, -1
 MAX_POLICIES = 12  # networks that play compiled: the learner, past selves and baselines; further networks are ASKED
 SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same player
 NO_ANSWER, NOBODY = -1, -1
@@ -50,12 +52,14 @@ class Games(NamedTuple):
     seed: int
     reward: np.ndarray  # float64, see `engine.rewards`
     tape: np.ndarray  # an empty tape: no events are logged
+    greedy: GreedyWorkspace
 
 
 class Players(NamedTuple):
     """The players by number, and the distribution from which the seats of new games are drawn."""
 
-    policy: np.ndarray  # int64, the number of each player's policy, or RANDOM, WEIGHTS or ASKED
+    policy: np.ndarray  # int64, the number of each player's policy, or GREEDY, RANDOM, WEIGHTS or ASKED
+    deals: np.ndarray  # int64, the number of deals of each player that is GREEDY
     pool: np.ndarray  # int64 (K,), the players that may get a seat
     cumulative: np.ndarray  # float64 (K,), the cumulative sums of their probabilities
 
@@ -93,12 +97,12 @@ class _Workspace(NamedTuple):
 
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
-PLAYERS = typeof(Players(_INTS, _INTS, np.empty(0)))
+PLAYERS = typeof(Players(_INTS, _INTS, _INTS, np.empty(0)))
 _ENDED = np.empty((0, 0), np.int16), np.empty((0, 0), np.int8)
 RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
 _NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE), Games)
+GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE, GREEDY_WORKSPACE), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
 
 
@@ -207,6 +211,14 @@ def record_has_room(record):  # type: ignore[no-untyped-def]
 
 
 @jit
+def choose_greedily(games, i, deals, n, moves):  # type: ignore[no-untyped-def]
+    """Returns the move of the agent `greedy` among the n legal ones."""
+    g, p = games.rows[i], int(games.rows[i]["player"])
+    judge_moves(g, deals, int(random_bits(games.generator[i])), pointer_to(games.tape, 0), moves, n, games.greedy)
+    return moves[np.argmax(games.greedy.values[:n, p])]
+
+
+@jit
 def choose_move(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
     """Returns the next move of game i, and records it if it is the learner's; NO_ANSWER if an agent in Python must choose."""
     g, answer = games.rows[i], games.answer[i]
@@ -221,6 +233,8 @@ def choose_move(games, i, players, policies, record, work):  # type: ignore[no-u
     if policy == WEIGHTS:
         weigh(g, work.moves, n, work.numbers)
         return work.moves[spin(work.numbers, n, chance)]
+    if policy == GREEDY:
+        return choose_greedily(games, i, players.deals[player], n, work.moves)
     found = choose_by_policy(g, policies[policy], n, work)
     chosen = draw_by_logs(work.logs, n, chance)
     if player == LEARNER_NUMBER:

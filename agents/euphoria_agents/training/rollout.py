@@ -10,6 +10,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.network.compiled_layers import Policy
+from euphoria_agents.players.greedy import Greedy, greedy_workspace
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.weights import Weights
@@ -17,6 +18,7 @@ from euphoria_agents.training import play_kernels
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.training.play_kernels import (
     ASKED,
+    GREEDY,
     LEARNER_NUMBER,
     MAX_POLICIES,
     NO_ANSWER,
@@ -108,7 +110,8 @@ class Actor:
         self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
         pool = np.array([number[name] for name in shares])
         policy, self._policies = self._compiled_players()
-        self._players = Players(policy, pool, np.cumsum(list(shares.values())))
+        deals = np.array([getattr(agent, "samples", 0) for agent in (None, *self._agents.values())])
+        self._players = Players(policy, deals, pool, np.cumsum(list(shares.values())))
 
     def _compiled_players(self) -> tuple[np.ndarray, list[Policy]]:
         """Returns what `Players.policy` says of each player, and the policies of all networks but the learner."""
@@ -118,7 +121,7 @@ class Actor:
                 policies.append(agent.policy)
                 kinds.append(len(policies))
             else:
-                kinds.append({Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
+                kinds.append({Greedy: GREEDY, Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
         return np.array(kinds), policies
 
     def begin_games(self) -> None:
@@ -281,7 +284,8 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarr
     episode, left, answer = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, NO_ANSWER)
     seating, latest = np.full((n, MAX_PLAYERS), LEARNER_NUMBER), np.full((n, MAX_PLAYERS), NOBODY)
     rows, generator = np.zeros(n, GAME_DTYPE), np.zeros((n, 2), np.int64)
-    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
+    workspaces = empty_tape(), greedy_workspace()
+    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, *workspaces)
 
 
 def _new_record(games: int) -> Record:
