@@ -136,6 +136,18 @@ def test_whole_games(rules: Rules, specs: list[str], checkpoint: Path) -> None:
     assert game.truncated if rules.max_turns < 100 else game.over
 
 
+def test_rollouts_play_on_before_the_network_judges() -> None:
+    """The network alone judges what the mover sees, which no deal changes; after a rollout it sees what chance has made of it."""
+    game, alone, rollouts = middle(3), set(), set()
+    for seed in range(8):
+        for spec, found in (("mcts:1:ppo", alone), ("mcts:1:ppo+rollouts", rollouts)):
+            rng, agent = np.random.default_rng(seed), load(spec)
+            seats = agent.explain(game.observation(game.player), game.mask(), rng, game)["seats"]
+            assert seats is not None and sum(seats) == pytest.approx(1)
+            found.add(tuple(seats))
+    assert len(alone) == 1 and len(rollouts) == 8
+
+
 def test_every_rule_is_searched() -> None:
     agents = [load("greedy"), load("mcts:4")]
     for seed, rules in enumerate(all_rules()):
@@ -144,7 +156,7 @@ def test_every_rule_is_searched() -> None:
             game.play(ask(agents[decision % 2], game, decision))
 
 
-@pytest.mark.parametrize("spec", ["mcts:200", "mcts:60:weights", "mcts:60:ppo", "boardspace:60"])
+@pytest.mark.parametrize("spec", ["mcts:200", "mcts:60:weights", "mcts:60:ppo", "mcts:60:ppo+rollouts", "boardspace:60"])
 def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, parts, found, search = middle(3), list[int](), [], searcher.search
 

@@ -3,8 +3,8 @@
 The budget is a number of simulations or a time per decision. The evaluator computes the priors of the moves of a new node, and
 the value of its position: `weights` plays on to the end of the game by the weights, `greedy` applies our evaluation at the end of
 the turn, and `ppo` or `ppo:PATH` asks a trained network. Two evaluators joined by a plus share the work: `ppo+greedy` takes the
-priors from the network and the values from `greedy`; `ppo+rollouts` plays on to the end by the network's policy (Tesauro and
-Galperin 1996), which has none of the bias of a value head but takes a millisecond.
+priors from the network and the values from `greedy`; `ppo+rollouts` plays some decisions on by the network's policy before it
+asks the network (truncated rollouts, Tesauro and Galperin 1996): slower, but less wrong.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ PUCT, BOARDSPACE = range(2)
 FLATTENED = 0.3  # exponent of a network's probabilities, which after long training are too peaked to make the search explore
 EVEN = 0.25  # share of the prior that is spread evenly over the moves; the rest is in proportion to the weights
 LONGEST_PLAYOUT = 2000  # decisions; then the position is judged before the end of the game
+ROLLOUT = 10  # decisions by the policy before the network judges; 4 to 30 win as much
 
 
 class SearchPlan(NamedTuple):
@@ -97,25 +98,24 @@ def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
 @jit
 def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
     """Writes each player's win probability to `workspace.values`; `observed`: the mover's observation is already encoded."""
-    if g["status"] < OVER:
-        if plan.values == BY_NETWORK:
-            if inference.has_win_probs(net):
-                ask_win_probs(g, workspace.values, net, observed)
-            else:
-                ask_network(g, workspace.values, net, plan.reward, observed)
-            return
-        if plan.values == BY_ROLLOUTS:
-            roll_out(g, workspace, net)
-        else:
-            last_turn = int(g["turn"]) if plan.values == BY_GREEDY else ALL_TURNS
-            play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
-    seat_chances(g, WEIGHTS, workspace.features, workspace.values)
+    if plan.values == BY_ROLLOUTS:
+        roll_out(g, workspace, net)
+        observed = False
+    elif plan.values != BY_NETWORK and g["status"] < OVER:
+        last_turn = int(g["turn"]) if plan.values == BY_GREEDY else ALL_TURNS
+        play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
+    if g["status"] >= OVER or plan.values < BY_NETWORK:
+        seat_chances(g, WEIGHTS, workspace.features, workspace.values)
+    elif inference.has_win_probs(net):
+        ask_win_probs(g, workspace.values, net, observed)
+    else:
+        ask_network(g, workspace.values, net, plan.reward, observed)
 
 
 @jit
 def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
-    """Plays to the end of the game by the network's policy; random numbers come from the generator in the row."""
-    for _ in range(LONGEST_PLAYOUT):
+    """Plays some decisions by the network's policy; random numbers come from the generator in the row."""
+    for _ in range(ROLLOUT):
         if g["status"] >= OVER:
             return
         n = list_moves(g["legal"], workspace.moves)
