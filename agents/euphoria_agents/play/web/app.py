@@ -27,7 +27,7 @@ from euphoria_env.json_reader import Json
 AGENTS = {  # the agents that the pages offer, the default first
     "ppo": "hard: the trained player",
     "mcts:200:ppo": "very hard: the trained player, searching",
-    "mcts:1000:ppo": "hardest: the trained player, searching longer",
+    "mcts:500:ppo+rollouts": "hardest: the trained player, searching longer",
     "greedy": "medium: looks one decision ahead",
     "weights": "easy: takes what is usually good",
     "random": "very easy: plays at random",
