@@ -109,20 +109,20 @@ class Actor:
         number = {name: k for k, name in enumerate(self.names)}
         self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
         pool = np.array([number[name] for name in shares])
-        policy, self._policies = self._compiled_players()
-        deals = np.array([getattr(agent, "samples", 0) for agent in (None, *self._agents.values())])
+        policy, deals, self._policies = self._compiled_players()
         self._players = Players(policy, deals, pool, np.cumsum(list(shares.values())))
 
-    def _compiled_players(self) -> tuple[np.ndarray, list[Policy]]:
-        """Returns what `Players.policy` says of each player, and the policies of all networks but the learner."""
-        kinds, policies = [0], list[Policy]()
+    def _compiled_players(self) -> tuple[np.ndarray, np.ndarray, list[Policy]]:
+        """Returns `Players.policy` and `Players.deals`, and the policies of all networks but the learner."""
+        kinds, deals, policies = [0], [0], list[Policy]()
         for agent in self._agents.values():
+            deals.append(agent.samples if type(agent) is Greedy else 0)
             if type(agent) is PPO and len(policies) < MAX_POLICIES - 1:
                 policies.append(agent.policy)
                 kinds.append(len(policies))
             else:
                 kinds.append({Greedy: GREEDY, Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
-        return np.array(kinds), policies
+        return np.array(kinds), np.array(deals), policies
 
     def begin_games(self) -> None:
         """Begins the games of a new run; `seat` comes before."""
