@@ -58,7 +58,7 @@ class Options:
     """Compares a trained player's win probabilities with results and with playouts."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
-    players: list[int] = option([2, 4], "numbers of players; there are test positions for 2 and 4")
+    players: list[int] = option([2, 4], "numbers of players; there are test positions for 2, 3 and 4")
     games: int = option(1000, "games of each number of players for the log-loss; 0: leave it out")
     positions: int = option(2000, "test positions of each number of players; 0: leave errors and residuals out")
     make: Path | None = option(None, "write new test positions to this file, and measure nothing")
