@@ -301,9 +301,7 @@ def test_greedy_plays_in_compiled_games_as_its_agent_does() -> None:
             pass
         for k in np.flatnonzero(seating[np.arange(len(before)), before["player"]] != LEARNER_NUMBER):
             random_bits(generators[k])
-            n = look_ahead(
-                before[k : k + 1], 2, int(random_bits(generators[k])), empty_tape(), chosen, work := greedy_workspace()
-            )
+            n = look_ahead(before[k : k + 1], 2, int(random_bits(generators[k])), empty_tape(), chosen, work)
             game = Game.taking(before[k : k + 1])
             game.play(int(chosen[work.values[:n, game.player].argmax()]))
             decided += n > 1
