@@ -101,10 +101,10 @@ def evaluate_leaf(g, workspace, net, plan, observed):  # type: ignore[no-untyped
     if plan.values == BY_ROLLOUTS:
         roll_out(g, workspace, net)
         observed = False
-    elif plan.values != BY_NETWORK and g["status"] < OVER:
+    elif plan.values in (BY_WEIGHTS, BY_GREEDY) and g["status"] < OVER:
         last_turn = int(g["turn"]) if plan.values == BY_GREEDY else ALL_TURNS
         play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
-    if g["status"] >= OVER or plan.values < BY_NETWORK:
+    if g["status"] >= OVER or plan.values in (BY_WEIGHTS, BY_GREEDY):
         seat_chances(g, WEIGHTS, workspace.features, workspace.values)
     elif inference.has_win_probs(net):
         ask_win_probs(g, workspace.values, net, observed)

@@ -70,9 +70,8 @@ const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seat
 
 // The words for an agent that judges; its spec is the title.
 function judgeName(spec) {
-  const searches = Number(/^mcts:(\d+):ppo$/.exec(spec)?.[1]);
-  if (!searches) return facts.agent_words[spec] ?? spec;
-  return `${searches < 1000 ? "very hard" : "hardest"} (searches ${searches})`;
+  const [, searches] = /^mcts:(\d+):ppo$/.exec(spec) ?? [];
+  return searches ? `very hard (searches ${searches})` : (facts.agent_words[spec] ?? spec);
 }
 
 // Sends a request until the server can be reached, or until nobody wants its answer any more.
