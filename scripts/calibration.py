@@ -4,12 +4,14 @@
   reliability: the share of the seats with a chance in some range that won;
 - *error* against playouts: the mover's chance in fixed test positions (`benchmarks/value_positions.npz`) against the share of 256
   games that the shipped player won from there, with the cards that the mover cannot know dealt again each time;
+- *hidden cards*: whether they may be dealt again from all that are possible. The share won with the cards as they lie is fitted
+  by the share with cards dealt again and by the chance: the nearer these weights are to 1 and 0, the better are such deals;
 - *Bellman residual*: from one decision of a seat to its next one, the square of the mean change, beside the true noise of dice,
   cards and other players. Both in squares of a percent.
 
 The sources are its win probabilities (`outlook`), its value turned into chances (of all seats, divided by their sum) and the
 evaluation of `greedy`.
-`--make FILE` makes new test positions instead (20 minutes)."""
+`--make FILE` makes new test positions instead (20 minutes for each number of players)."""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
-from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, playout_win_rates
+from euphoria_agents.training.play_kernels import NOBODY
+from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, play_until, playout_win_rates, winners
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.jit import entry
@@ -42,6 +45,7 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 
 TEST_SET = Path(__file__).parents[1] / "benchmarks" / "value_positions.npz"
 POSITIONS, PLAYOUTS = 2000, 256  # of the test set, for each number of players
+AS_THEY_LIE = 32  # further playouts of each position, with the true cards
 CONTINUATIONS = 24  # of a position, for the Bellman residual
 BINS = np.linspace(0, 1, 11)
 MOMENTS = (0.25, 0.5, 0.75)  # of a game
@@ -58,7 +62,7 @@ class Options:
     """Compares a trained player's win probabilities with results and with playouts."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
-    players: list[int] = option([2, 4], "numbers of players; there are test positions for 2, 3 and 4")
+    players: list[int] = option([2, 4], "numbers of players; there are test positions for each")
     games: int = option(1000, "games of each number of players for the log-loss; 0: leave it out")
     positions: int = option(2000, "test positions of each number of players; 0: leave errors and residuals out")
     make: Path | None = option(None, "write new test positions to this file, and measure nothing")
@@ -67,11 +71,19 @@ class Options:
 
 @dataclasses.dataclass
 class TestSet:
-    """Positions with a choice, one of a game each: (N,) rows, the share of the game that was played, and (N, n) playouts won."""
+    """Positions with a choice, one of a game each.
+
+    Attributes:
+        rows: (N,), the positions.
+        phase: (N,), the share of the game that was played.
+        won: (N, n), the share of the playouts that each seat won, hidden cards dealt again.
+        true: (N,), the share that the mover won with the cards as they lie.
+    """
 
     rows: np.ndarray
     phase: np.ndarray
     won: np.ndarray
+    true: np.ndarray
 
 
 @entry(typeof(inference.no_network()), "int64", ROWS, "float64[:] float64[:,:] float64[:,:] float64[:,:]")
@@ -113,9 +125,19 @@ def make_test_set(path: Path, agent: PPO, numbers: list[int], rng: np.random.Gen
         arrays[f"rows_{n}"] = kept.rows.view(np.uint8).reshape(len(kept.rows), -1)
         arrays[f"phase_{n}"] = kept.shares.astype(np.float32)
         arrays[f"won_{n}"] = np.concatenate(won).astype(np.float32)
+        arrays[f"true_{n}"] = true_win_rates(agent, kept.rows, rng).astype(np.float32)
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     write_whole(path, file.getvalue())
+
+
+def true_win_rates(agent: PPO, positions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The share, (N,), of AS_THEY_LIE games that the mover wins from each position if nothing is dealt again."""
+    rows = np.repeat(positions, AS_THEY_LIE)
+    rows["rng"] = rng.integers(1, 2**31 - 1, (len(rows), 2))
+    play_until(agent, rows, rng, np.full(len(rows), NOBODY))
+    won: np.ndarray = winners(rows) == rows["player"]
+    return won.reshape(len(positions), AS_THEY_LIE).mean(1)
 
 
 def read_test_set(path: Path, n: int) -> TestSet:
@@ -125,12 +147,12 @@ def read_test_set(path: Path, n: int) -> TestSet:
         ValueError: the file has none, or is of another version of the game's state.
     """
     with np.load(path, allow_pickle=False) as file:
-        if f"rows_{n}" not in file:
+        if f"true_{n}" not in file:
             raise ValueError(f"{path}: no test positions of {n} players")
-        rows, phase, won = (file[f"{name}_{n}"] for name in ("rows", "phase", "won"))
+        rows, *shares = (file[f"{name}_{n}"] for name in ("rows", "phase", "won", "true"))
     if rows.shape[1] != GAME_DTYPE.itemsize:
         raise ValueError(f"{path}: test positions of another version, whose states have {rows.shape[1]} bytes; --make new ones")
-    return TestSet(np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0], phase, won)
+    return TestSet(np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0], *shares)
 
 
 def add_errors(table: Table, n: int, test: TestSet, sources: dict[str, np.ndarray]) -> None:
@@ -145,6 +167,17 @@ def add_errors(table: Table, n: int, test: TestSet, sources: dict[str, np.ndarra
         thirds = [squares[(test.phase >= k / 3) & (test.phase < (k + 1) / 3)].mean() for k in range(3)]
         roots = [f"{100 * max(0.0, one) ** 0.5:.1f} %" for one in [squares.mean(), *thirds]]
         table.add_row(str(n), name, *roots, f"{100 * off.mean():+.1f} %", f"{1 - squares.mean() / spread:.0%}")
+
+
+def add_beliefs(table: Table, n: int, test: TestSet, sources: dict[str, np.ndarray]) -> None:
+    """Fits the share won with the cards as they lie by the share with cards dealt again, the chance, and a constant."""
+    mover = np.arange(len(test.rows)), test.rows["player"].astype(np.int64)
+    again = test.won[mover]
+    for name, chances in sources.items():
+        terms = np.stack([again, chances[mover], np.ones(len(again))], 1)
+        of_playouts, of_chance, _ = np.linalg.lstsq(terms, test.true, rcond=None)[0]
+        means = (f"{one.mean():.1%}" for one in (test.true, again, chances[mover]))
+        table.add_row(str(n), name, *means, f"{of_playouts:.2f}", f"{of_chance:.2f}")
 
 
 def add_residuals(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO, seed: int) -> None:
@@ -192,6 +225,9 @@ def main() -> None:
     errors = Table(
         "players", "by", "all", "first third", "second", "last", "bias", "explains", title="error of the mover's chance"
     )
+    beliefs = Table(
+        "players", "by", "won as the cards lie", "dealt again", "said", "weight of dealt again", "of said", title="hidden cards"
+    )
     residuals = Table("players", "by", "positions", "residual", "true noise", title="Bellman residual, squares of a percent")
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")
     shipped, seats = PPO.load(checkpoint_path("")), dict[str, list[np.ndarray]]()
@@ -202,13 +238,14 @@ def main() -> None:
 
         if options.positions:
             test = read_test_set(TEST_SET, n)
-            test = TestSet(*(array[: options.positions] for array in (test.rows, test.phase, test.won)))
-            add_errors(errors, n, test, judge_all(test.rows))
+            test = TestSet(*(array[: options.positions] for array in vars(test).values()))
+            for add, table in ((add_errors, errors), (add_beliefs, beliefs)):
+                add(table, n, test, judge_all(test.rows))
             add_residuals(residuals, n, test, judge_all, shipped, options.seed)
         if options.games:
             for name, found in add_losses(losses, n, options.games, agent, judge_all, options.seed).items():
                 seats.setdefault(name, []).append(found)
-    for table in (errors, residuals, losses):
+    for table in (errors, beliefs, residuals, losses):
         if table.row_count:
             console.print(table)
     for name, parts in seats.items():

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -34,7 +35,15 @@ def test_calibration() -> None:
     told = call("calibration", "--games", "6", "--players", "3", "--positions", "0")
     assert "value" in told and "evaluation" in told
     assert "outlook" in call("calibration", "--games", "0", "--players", "4", "--positions", "100")
-    assert "no test positions of 5 players" in call("calibration", "--players", "5", "--games", "0", code=2)
+
+
+def test_test_positions_of_other_versions_are_refused(tmp_path: Path) -> None:
+    read, file = runpy.run_path(str(SCRIPTS / "calibration.py"))["read_test_set"], tmp_path / "positions.npz"
+    np.savez(file, rows_2=np.zeros((3, 7), np.uint8), phase_2=np.zeros(3), won_2=np.zeros((3, 2)), true_2=np.zeros(3))
+    with pytest.raises(ValueError, match="of another version, whose states have 7 bytes; --make new ones"):
+        read(file, 2)
+    with pytest.raises(ValueError, match="no test positions of 3 players"):
+        read(file, 3)
 
 
 def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> None:

@@ -12,14 +12,15 @@ torch = pytest.importorskip("torch")
 from rich.console import Console  # noqa: E402
 
 from euphoria_agents import load  # noqa: E402
-from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint  # noqa: E402
+from euphoria_agents.network.checkpoint import MOST_OF_A_FEATURE, SEAT_FEATURES, parts, read_checkpoint, save_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import PPO, SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
-from euphoria_agents.training import kernels, self_play, win_probs  # noqa: E402
-from euphoria_agents.training.network import CSR  # noqa: E402
-from euphoria_agents.training.self_play import play_round  # noqa: E402
+from euphoria_agents.players.search.evaluation import FEATURES, HIDDEN, NUM_FEATURES  # noqa: E402
+from euphoria_agents.training import play_kernels, self_play, win_probs  # noqa: E402
+from euphoria_agents.training.self_play import Positions, play_round, rows_of  # noqa: E402
 from euphoria_agents.training.win_probs import WinProbs, learn_win_probs  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
+from euphoria_env.board import MAX_PLAYERS  # noqa: E402
 from tests.tools.small_runs import go, options  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -60,11 +61,11 @@ def fitted(player: Path, quick: None, tmp_path_factory: pytest.TempPathFactory) 
     return learnt(player, tmp_path_factory.mktemp("fitted") / "new.safetensors")
 
 
-def rows_of(observations: np.ndarray, begins: np.ndarray) -> CSR:
-    """Observations as a network reads them."""
-    ends, index = np.zeros(len(observations) + 1, np.int64), np.empty(observations.size, np.int16)
-    kernels.record_observations(observations, begins, ends, index)
-    return CSR(ends, index[: ends[-1]])
+def described(game: Game, observer: int) -> np.ndarray:
+    """What everybody's features tell an observer, (1, MAX_PLAYERS, NUM_FEATURES)."""
+    found = np.full((1, MAX_PLAYERS, NUM_FEATURES), np.nan)
+    play_kernels.describe_positions(game.states, np.array([observer]), found)
+    return found.astype(np.float32)
 
 
 def test_the_player_stays_what_it_was(player: Path, fitted: Path) -> None:
@@ -103,15 +104,47 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
         inference.win_probs(net, game.states[0], observer, chances)
         assert chances[:n].sum() == pytest.approx(1) and (chances[:n] > 0).all() and np.isnan(chances[n:]).all()
         x = np.clip((game.observation(observer)[found.features.source] - found.features.offset) * found.features.scale, -1, 1)
+        x = np.concatenate([x, described(game, observer).ravel()])
         for k, (weight, bias) in enumerate(found.win_probs):
             x = x @ weight + bias if k == len(found.win_probs) - 1 else np.maximum(x @ weight + bias, 0)
         by_hand = np.exp(x[:n]) / np.exp(x[:n]).sum()
         assert np.roll(chances[:n], -observer) == pytest.approx(by_hand, abs=1e-5)  # the observer's comes first
     model = WinProbs(found.features, [16, 8])
-    rows = rows_of(game.observation(0)[None], model.first.begins)
-    assert model(rows, np.arange(1), torch.tensor([n])).exp()[0].tolist() == pytest.approx(
-        [*[1 / n] * n, *[0] * (6 - n)], abs=0.05
-    )
+    seen = Positions(rows_of(game.observation(0)[None], model.first.begins), np.array([0]), np.array([n]), described(game, 0))
+    assert model(seen, np.arange(1)).exp()[0].tolist() == pytest.approx([*[1 / n] * n, *[0] * (6 - n)], abs=0.05)
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_the_features_of_the_seats_tell_nothing_hidden(n: int) -> None:
+    """They stay the same when the cards that the observer cannot know are dealt again, and the observer's are all there (R19)."""
+    game, rng, told = Game(Rules(num_players=n), seed=n), np.random.default_rng(n), np.zeros(NUM_FEATURES, np.bool_)
+    while len(game.legal_actions()):
+        for observer in range(n):
+            before = described(game, observer)
+            assert np.array_equal(before, described(game.determinize(observer, int(rng.integers(2**62))), observer))
+            seats = before[0]
+            assert not seats[n:].any() and not seats[1:, HIDDEN].any()
+            assert np.abs(seats).max() <= MOST_OF_A_FEATURE
+            told |= seats[0] != 0
+        for _ in range(7):
+            if len(legal := game.legal_actions()):
+                game.play(int(rng.choice(legal)))
+    assert len(FEATURES) == SEAT_FEATURES and told.sum() > 25
+
+
+def test_win_probabilities_from_the_observation_alone_still_play(fitted: Path, tmp_path: Path) -> None:
+    """Players of version 0.5 have no weights for the features of the seats."""
+    header, tensors = read_checkpoint(fitted)
+    few = {**tensors, "outlook.0.weight": tensors["outlook.0.weight"][:, : len(tensors["features.source"])]}
+    path = save_checkpoint(tmp_path / "few.safetensors", few, header["training"])
+    none = {**tensors, "outlook.0.weight": tensors["outlook.0.weight"].copy()}
+    none["outlook.0.weight"][:, len(tensors["features.source"]) :] = 0
+    same = save_checkpoint(tmp_path / "none.safetensors", none, header["training"])
+    game = Game(seed=1)
+    seen, mask, rng = game.observation(0), game.mask(), np.random.default_rng
+    told = [load(f"ppo:{one}").explain(seen, mask, rng(0), game)["seats"] or [] for one in (path, same)]
+    assert told[0] == pytest.approx(told[1]) and sum(told[0]) == pytest.approx(1)
+    assert len({load(f"mcts:30:ppo:{one}").act(seen, mask, rng(0), game) for one in (path, same)}) == 1
 
 
 def test_it_learns_who_wins() -> None:
@@ -123,7 +156,7 @@ def test_it_learns_who_wins() -> None:
     model = WinProbs(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
     def loss() -> float:
-        chances = model(fresh.rows, np.arange(len(fresh.winners)), torch.from_numpy(fresh.players))
+        chances = model(fresh, np.arange(len(fresh.winners)))
         return -chances.gather(1, torch.from_numpy(fresh.winners)[:, None]).mean().item()
 
     before, optimizer = loss(), torch.optim.Adam(model.parameters(), 1e-3)

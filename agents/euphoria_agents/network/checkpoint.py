@@ -4,8 +4,9 @@ A checkpoint is a safetensors file: arrays and one line of JSON, nothing that co
 clip((observation[source[k]] - offset[k]) * scale[k], -1, 1). The features go through the layers of `trunk`, then through those of
 `policy` (logits of the moves) or of `value` (the expected sum of rewards). A player may also have win probabilities, which files
 call `outlook`: separate layers from the features to a logit for each of six seats, the observer's first; the softmax over the
-seats in play gives the probability that each wins. Each layer but the last of `policy`, `value` and `outlook` is followed by a
-ReLU. A training run saves its state in the same kind of file.
+seats in play gives the probability that each wins. Their first layer may have SEAT_FEATURES more inputs for each of these seats,
+the features of `players.search.evaluation` as the observer knows them. Each layer but the last of `policy`, `value` and `outlook`
+is followed by a ReLU. A training run saves its state in the same kind of file.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.json_reader import read_json, shown
 
 CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
+SEAT_FEATURES, MOST_OF_A_FEATURE = 32, 100.0  # the features that describe a seat, and a bound of each
 PARTS = ("trunk", "policy", "value", "outlook")
 
 
@@ -234,7 +236,10 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
     if not (trunk and policy and value) or (len(logits), len(values)) != (actions.NUM_ACTIONS, 1):
         found = f"{len(logits)} logits and {len(values)} values"
         raise ValueError(f"{path}: the network has {found}, not {actions.NUM_ACTIONS} and 1")
-    win_probs, seats = _layers(path, "outlook", network["outlook"], tensors, np.ones(len(features.source)))
+    inputs = np.ones(len(features.source))
+    if tensors.get("outlook.0.weight", np.zeros((0, 0))).shape[-1:] == (len(inputs) + SEAT_FEATURES * MAX_PLAYERS,):
+        inputs = np.concatenate([inputs, np.full(SEAT_FEATURES * MAX_PLAYERS, MOST_OF_A_FEATURE)])
+    win_probs, seats = _layers(path, "outlook", network["outlook"], tensors, inputs)
     if win_probs and len(seats) != MAX_PLAYERS:
         raise ValueError(f"{path}: the outlook has {len(seats)} seats, not {MAX_PLAYERS}")
     return Parts(features, trunk, policy, value, win_probs)

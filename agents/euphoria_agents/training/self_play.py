@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.players.ppo import PPO
+from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_agents.training import kernels, play_kernels
 from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_agents.training.play_kernels import NOBODY
@@ -38,6 +39,7 @@ class Positions(NamedTuple):
     rows: CSR  # what they saw; see `training.kernels`
     winners: np.ndarray  # (N,) int64, who won, in seats after the observer
     players: np.ndarray  # (N,) int64, how many play
+    described: np.ndarray  # (N, MAX_PLAYERS, NUM_FEATURES) float32, what `describe_seats` tells the observer
 
 
 def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, epsilon: float, seed: Sequence[int]) -> Positions:
@@ -59,8 +61,8 @@ def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, eps
             if number:
                 rules = Rules(num_players=n, max_turns=MOST_TURNS, **options)
                 found.append(_seen(play_games(agent, number, rules, rng, epsilon), n, agent.row_begins, rng))
-    rows, winners, numbers = zip(*found, strict=True)
-    return Positions(join_lists(rows), np.concatenate(winners), np.concatenate(numbers))
+    rows, *arrays = zip(*found, strict=True)
+    return Positions(join_lists(rows), *(np.concatenate(parts) for parts in arrays))
 
 
 def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0, kept: int = KEPT) -> Kept:
@@ -125,7 +127,10 @@ def _seen(kept: Kept, n: int, begins: np.ndarray, rng: np.random.Generator) -> P
     observers = np.where(rng.random(size) < 0.5, kept.rows["player"], rng.integers(n, size=size))
     observations = np.empty((size, OBS_SIZE), np.int8)
     show_seats(kept.rows, np.arange(size), observers, observations)
-    return Positions(rows_of(observations, begins), (kept.winners - observers) % n, np.full(size, n))
+    described = np.zeros((size, MAX_PLAYERS, NUM_FEATURES))
+    play_kernels.describe_positions(kept.rows, observers, described)
+    rows, winners_after = rows_of(observations, begins), (kept.winners - observers) % n
+    return Positions(rows, winners_after, np.full(size, n), described.astype(np.float32))
 
 
 def rows_of(observations: np.ndarray, begins: np.ndarray) -> CSR:

@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_win_probs
 from euphoria_agents.players.ppo import PPO
+from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.csr import CSR
 from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_tensors, linear, relu_layers
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, play_round
 from euphoria_env.board import MAX_PLAYERS
@@ -48,19 +48,22 @@ class WinProbs(nn.Module):
     def __init__(self, features: Features, widths: list[int]) -> None:
         super().__init__()
         self.first = FirstLayer(features, widths[0])
+        self.described = nn.Linear(MAX_PLAYERS * NUM_FEATURES, widths[0], bias=False)
         self.hidden = hidden_layers(widths[0], widths[1:])
         self.head = linear(widths[-1], MAX_PLAYERS, 0.01)
 
-    def forward(self, rows: CSR, which: np.ndarray, players: Tensor) -> Tensor:
+    def forward(self, seen: Positions, which: np.ndarray) -> Tensor:
         """The log-probabilities of the seats in some positions, (N, MAX_PLAYERS), the observer's first; -inf for absent ones."""
-        logits = self.head(relu_layers(self.hidden, torch.relu(self.first.of(rows, which))))
-        absent = torch.arange(MAX_PLAYERS) >= players[:, None]
+        first = self.first.of(seen.rows, which) + self.described(torch.from_numpy(seen.described[which]).flatten(1))
+        logits = self.head(relu_layers(self.hidden, torch.relu(first)))
+        absent = torch.arange(MAX_PLAYERS) >= torch.from_numpy(seen.players[which])[:, None]
         log_probs: Tensor = logits.masked_fill(absent, -torch.inf).log_softmax(1)
         return log_probs
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
         found = self.first.tensors("outlook.0")
+        found["outlook.0.weight"] = np.concatenate([found["outlook.0.weight"], self.described.weight.detach().numpy()], 1)
         for k, one in enumerate([*self.hidden, self.head], start=1):
             found |= layer_tensors(f"outlook.{k}", one)
         return found
@@ -119,11 +122,11 @@ def _learn(
     """Goes through the positions of a round; `losses` keep a running mean of those of the first pass, by number of players."""
     if not len(positions.winners):
         return
-    winners, players = torch.from_numpy(positions.winners), torch.from_numpy(positions.players)
+    winners = torch.from_numpy(positions.winners)
     for epoch in range(EPOCHS):
         first = np.zeros(len(winners), np.float32)
         for which in np.array_split(rng.permutation(len(winners)), max(1, len(winners) // BATCH)):
-            loss = -model(positions.rows, which, players[which]).gather(1, winners[which, None])[:, 0]
+            loss = -model(positions, which).gather(1, winners[which, None])[:, 0]
             first[which] = loss.detach().numpy()
             optimizer.zero_grad()
             loss.mean().backward()

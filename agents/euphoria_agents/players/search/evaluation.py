@@ -78,6 +78,7 @@ NUM_FEATURES = len(FEATURES)
     F_COMMODITY_BONUS, F_TUNNEL_BONUS, F_DILEMMA, F_DILEMMA_OPEN, F_PENALTIES, F_READY, F_READY_LATER, F_TO_MOVE,
 ) = range(NUM_FEATURES)  # fmt: skip
 WEIGHTS = np.array([weight for _, weight, _ in FEATURES])
+HIDDEN = np.array([F_PAIR, F_HIDDEN_PROGRESS, F_DILEMMA, F_READY, F_READY_LATER])  # what depends on cards that others hide
 FIRST_OF = np.array([F_COMMODITIES] * BLISS + [F_FIRST_BLISS] + [F_RESOURCES] * 3)  # by good, the feature of its first unit
 
 
@@ -153,6 +154,21 @@ def describe_player(g, p, out):  # type: ignore[no-untyped-def]
     if open_spaces(g, p, 0) & star_spaces(g, p):
         out[F_READY if available else F_READY_LATER] = 1.0
     out[F_TO_MOVE] = g["turn_player"] == p
+
+
+@jit
+def describe_seats(g, observer, out):  # type: ignore[no-untyped-def]
+    """Writes everybody's features as the observer knows them, the observer's first, float64 (MAX_PLAYERS, NUM_FEATURES).
+
+    Absent seats have 0, and so have the features of the others that depend on hidden cards.
+    """
+    n = int(g["num_players"])
+    for k in range(n):
+        describe_player(g, (observer + k) % n, out[k])
+    out[n:] = 0.0
+    for k in range(1, n):
+        for feature in HIDDEN:
+            out[k, feature] = 0.0
 
 
 @jit

@@ -15,6 +15,7 @@ import numpy as np
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import Policy, change_rows, find_changed_rows, later_layers, log_chances, softmax
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_seats
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
@@ -31,17 +32,21 @@ class SearchNetwork(NamedTuple):
         main: the layers of policy and value.
         win: the layers of the win probabilities, with a row of the head for each seat; their width is 0 if there are none.
         base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player with which later ones are compared; zeros at first.
+        described: float32 (MAX_PLAYERS, NUM_FEATURES, out), the weights of the features of `describe_seats` in the first layer of
+            `win`; 0 seats if the win probabilities are told by the observation alone.
         main_base, win_base: float32 (MAX_PLAYERS, out), the first layers of these observations, before the ReLU.
-        observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from the base, as
-            `find_changed_rows` writes them, and `known` how many are added and how many removed.
+        features, observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from
+            the base, as `find_changed_rows` writes them, and `known` how many are added and how many removed.
         seen: float32, the latest output of the hidden layers of `main`.
     """
 
     main: Policy
     win: Policy
+    described: np.ndarray
     base: np.ndarray
     main_base: np.ndarray
     win_base: np.ndarray
+    features: np.ndarray
     observation: np.ndarray
     places: np.ndarray
     known: np.ndarray
@@ -81,13 +86,17 @@ def _reward(header: Mapping[str, Any]) -> Any:
 def build_network(found: Parts) -> SearchNetwork:
     """Returns a network from its parts: policy and value must have one layer each, the win probabilities none or several."""
     main = lay_out(found.features, found.trunk, found.policy[0], found.value[0])
-    absent = np.zeros((len(found.features.source), 0), np.float32), np.zeros(0, np.float32)
-    *hidden, seats = found.win_probs or [absent, NO_LAYER]
-    win = lay_out(found.features, hidden, seats)
+    size = len(found.features.source)
+    absent = np.zeros((size, 0), np.float32), np.zeros(0, np.float32)
+    (weight, bias), *hidden, seats = found.win_probs or [absent, NO_LAYER]
+    win = lay_out(found.features, [(weight[:size], bias), *hidden], seats)
+    seats_described = len(weight[size:]) // NUM_FEATURES
+    described = np.ascontiguousarray(weight[size:]).reshape(seats_described, NUM_FEATURES, weight.shape[1])
     widest = max(1, *(int(one.table[:, 1:].max()) for one in (main, win)))
     main_base, win_base = (np.tile(one.weights[: one.rows.shape[1]], (MAX_PLAYERS, 1)) for one in (main, win))
     return SearchNetwork(
-        main, win, np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
+        main, win, described, np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
+        np.zeros((MAX_PLAYERS, NUM_FEATURES)),
         np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32), np.zeros(2, np.int64),
         np.zeros(widest, np.float32), np.zeros(widest, np.float32), np.zeros(main.head.shape[1], np.float32),
     )  # fmt: skip
@@ -173,12 +182,27 @@ def has_win_probs(net):  # type: ignore[no-untyped-def]
 
 
 @jit
+def add_described(net, g, observer, first):  # type: ignore[no-untyped-def]
+    """Adds to the first layer of the win probabilities what everybody's features contribute."""
+    describe_seats(g, observer, net.features)
+    for k in range(int(g["num_players"])):
+        for feature in range(NUM_FEATURES):
+            x = np.float32(net.features[k, feature])
+            if x != 0.0:
+                weights = net.described[k, feature]
+                for j in range(len(first)):
+                    first[j] += x * weights[j]
+
+
+@jit
 def win_probs(net, g, observer, chances):  # type: ignore[no-untyped-def]
     """Writes each seat's win probability, from the observation that was encoded last, which must be that of `observer`."""
     n = int(g["num_players"])
     first = net.x[: net.win_base.shape[1]]
     first[:] = net.win_base[observer]
     change_rows(first, net.win.rows, net.places, net.known[0], net.known[1])
+    if len(net.described):
+        add_described(net, g, observer, first)
     x = later_layers(net.win.weights, net.win.table, net.x, net.y)
     for k in range(n):
         logit = net.win.bias[k]
