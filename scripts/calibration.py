@@ -5,7 +5,8 @@
 - *error* against playouts: the mover's chance in fixed test positions (`benchmarks/value_positions.npz`) against the share of 256
   games that the shipped player won from there, with the cards that the mover cannot know dealt again each time;
 - *hidden cards*: whether they may be dealt again from all that are possible. The share won with the cards as they lie is fitted
-  by the share with cards dealt again and by the chance: the nearer these weights are to 1 and 0, the better are such deals;
+  by the share with cards dealt again and by the chance: the nearer these weights are to 1 and 0, the better are such deals. How
+  far the chance is off from this fit is its error without that of the deals;
 - *Bellman residual*: from one decision of a seat to its next one, the square of the mean change, beside the true noise of dice,
   cards and other players. Both in squares of a percent.
 
@@ -136,8 +137,8 @@ def true_win_rates(agent: PPO, positions: np.ndarray, rng: np.random.Generator) 
     rows = np.repeat(positions, AS_THEY_LIE)
     rows["rng"] = rng.integers(1, 2**31 - 1, (len(rows), 2))
     play_until(agent, rows, rng, np.full(len(rows), NOBODY))
-    won: np.ndarray = winners(rows) == rows["player"]
-    return won.reshape(len(positions), AS_THEY_LIE).mean(1)
+    won: np.ndarray = winners(rows).reshape(len(positions), AS_THEY_LIE) == positions["player"][:, None]
+    return won.mean(1)
 
 
 def read_test_set(path: Path, n: int) -> TestSet:
@@ -175,9 +176,10 @@ def add_beliefs(table: Table, n: int, test: TestSet, sources: dict[str, np.ndarr
     again = test.won[mover]
     for name, chances in sources.items():
         terms = np.stack([again, chances[mover], np.ones(len(again))], 1)
-        of_playouts, of_chance, _ = np.linalg.lstsq(terms, test.true, rcond=None)[0]
+        weights = np.linalg.lstsq(terms, test.true, rcond=None)[0]
+        off = np.sqrt(np.mean((terms @ weights - chances[mover]) ** 2))
         means = (f"{one.mean():.1%}" for one in (test.true, again, chances[mover]))
-        table.add_row(str(n), name, *means, f"{of_playouts:.2f}", f"{of_chance:.2f}")
+        table.add_row(str(n), name, *means, f"{weights[0]:.2f}", f"{weights[1]:.2f}", f"{off:.1%}")
 
 
 def add_residuals(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO, seed: int) -> None:
@@ -226,7 +228,7 @@ def main() -> None:
         "players", "by", "all", "first third", "second", "last", "bias", "explains", title="error of the mover's chance"
     )
     beliefs = Table(
-        "players", "by", "won as the cards lie", "dealt again", "said", "weight of dealt again", "of said", title="hidden cards"
+        "players", "by", "won", "dealt again", "said", "weight of again", "of said", "off from both", title="cards as they lie"
     )
     residuals = Table("players", "by", "positions", "residual", "true noise", title="Bellman residual, squares of a percent")
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")
