@@ -15,7 +15,7 @@ from euphoria_agents import load  # noqa: E402
 from euphoria_agents.network.checkpoint import MOST_OF_A_FEATURE, SEAT_FEATURES, parts, read_checkpoint, save_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import PPO, SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
-from euphoria_agents.players.search.evaluation import FEATURES, HIDDEN, NUM_FEATURES  # noqa: E402
+from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES  # noqa: E402
 from euphoria_agents.training import play_kernels, self_play, win_probs  # noqa: E402
 from euphoria_agents.training.self_play import Positions, play_round, rows_of  # noqa: E402
 from euphoria_agents.training.win_probs import WinProbs, learn_win_probs  # noqa: E402
@@ -62,10 +62,10 @@ def fitted(player: Path, quick: None, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def described(game: Game, observer: int) -> np.ndarray:
-    """What everybody's features tell an observer, (1, MAX_PLAYERS, NUM_FEATURES)."""
-    found = np.full((1, MAX_PLAYERS, NUM_FEATURES), np.nan)
+    """What everybody's features tell an observer, (1, MAX_PLAYERS * NUM_FEATURES)."""
+    found = np.full((1, MAX_PLAYERS * NUM_FEATURES), np.nan, np.float32)
     play_kernels.describe_positions(game.states, np.array([observer]), found)
-    return found.astype(np.float32)
+    return found
 
 
 def test_the_player_stays_what_it_was(player: Path, fitted: Path) -> None:
@@ -104,7 +104,7 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
         inference.win_probs(net, game.states[0], observer, chances)
         assert chances[:n].sum() == pytest.approx(1) and (chances[:n] > 0).all() and np.isnan(chances[n:]).all()
         x = np.clip((game.observation(observer)[found.features.source] - found.features.offset) * found.features.scale, -1, 1)
-        x = np.concatenate([x, described(game, observer).ravel()])
+        x = np.concatenate([x, described(game, observer)[0]])
         for k, (weight, bias) in enumerate(found.win_probs):
             x = x @ weight + bias if k == len(found.win_probs) - 1 else np.maximum(x @ weight + bias, 0)
         by_hand = np.exp(x[:n]) / np.exp(x[:n]).sum()
@@ -122,9 +122,8 @@ def test_the_features_of_the_seats_tell_nothing_hidden(n: int) -> None:
         for observer in range(n):
             before = described(game, observer)
             assert np.array_equal(before, described(game.determinize(observer, int(rng.integers(2**62))), observer))
-            seats = before[0]
-            assert not seats[n:].any() and not seats[1:, HIDDEN].any()
-            assert np.abs(seats).max() <= MOST_OF_A_FEATURE
+            seats = before.reshape(MAX_PLAYERS, NUM_FEATURES)
+            assert not seats[n:].any() and seats.min() >= 0 and seats.max() <= MOST_OF_A_FEATURE
             told |= seats[0] != 0
         for _ in range(7):
             if len(legal := game.legal_actions()):

@@ -137,9 +137,9 @@ class PPO(Agent):
         features, n = self._parts.features, game.rules.num_players
         x = np.clip((game.observation(game.player)[features.source] - features.offset) * features.scale, -1, 1)
         if len(hidden[0][0]) > len(x):
-            described = np.zeros((MAX_PLAYERS, NUM_FEATURES))
+            described = np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32)
             describe_seats(game.states[0], game.player, described)
-            x = np.concatenate([x, described.ravel()])
+            x = np.concatenate([x, described])
         for weight, shift in hidden:
             x = np.maximum(x @ weight + shift, 0)
         logits = (x @ head + bias)[:n].astype(np.float64)

@@ -285,9 +285,9 @@ def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untype
         fill_mask(g["legal"], masks[k])
 
 
-@entry(array(GAME_DTYPE, read_only=True), "int64[:] float64[:,:,:]")
+@entry(array(GAME_DTYPE, read_only=True), "int64[:] float32[:,:]")
 def describe_positions(rows, observers, described):  # type: ignore[no-untyped-def]
-    """Writes what `describe_seats` tells the observer of each position, (N, MAX_PLAYERS, NUM_FEATURES)."""
+    """Writes what `describe_seats` tells the observer of each position, (N, MAX_PLAYERS * NUM_FEATURES)."""
     for k in range(len(rows)):
         describe_seats(rows[k], observers[k], described[k])
 

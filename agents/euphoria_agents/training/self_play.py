@@ -39,7 +39,7 @@ class Positions(NamedTuple):
     rows: CSR  # what they saw; see `training.kernels`
     winners: np.ndarray  # (N,) int64, who won, in seats after the observer
     players: np.ndarray  # (N,) int64, how many play
-    described: np.ndarray  # (N, MAX_PLAYERS, NUM_FEATURES) float32, what `describe_seats` tells the observer
+    described: np.ndarray  # (N, MAX_PLAYERS * NUM_FEATURES) float32, what `describe_seats` tells the observer
 
 
 def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, epsilon: float, seed: Sequence[int]) -> Positions:
@@ -127,10 +127,10 @@ def _seen(kept: Kept, n: int, begins: np.ndarray, rng: np.random.Generator) -> P
     observers = np.where(rng.random(size) < 0.5, kept.rows["player"], rng.integers(n, size=size))
     observations = np.empty((size, OBS_SIZE), np.int8)
     show_seats(kept.rows, np.arange(size), observers, observations)
-    described = np.zeros((size, MAX_PLAYERS, NUM_FEATURES))
+    described = np.empty((size, MAX_PLAYERS * NUM_FEATURES), np.float32)
     play_kernels.describe_positions(kept.rows, observers, described)
     rows, winners_after = rows_of(observations, begins), (kept.winners - observers) % n
-    return Positions(rows, winners_after, np.full(size, n), described.astype(np.float32))
+    return Positions(rows, winners_after, np.full(size, n), described)
 
 
 def rows_of(observations: np.ndarray, begins: np.ndarray) -> CSR:

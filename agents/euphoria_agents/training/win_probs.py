@@ -54,7 +54,7 @@ class WinProbs(nn.Module):
 
     def forward(self, seen: Positions, which: np.ndarray) -> Tensor:
         """The log-probabilities of the seats in some positions, (N, MAX_PLAYERS), the observer's first; -inf for absent ones."""
-        first = self.first.of(seen.rows, which) + self.described(torch.from_numpy(seen.described[which]).flatten(1))
+        first = self.first.of(seen.rows, which) + self.described(torch.from_numpy(seen.described[which]))
         logits = self.head(relu_layers(self.hidden, torch.relu(first)))
         absent = torch.arange(MAX_PLAYERS) >= torch.from_numpy(seen.players[which])[:, None]
         log_probs: Tensor = logits.masked_fill(absent, -torch.inf).log_softmax(1)

@@ -78,7 +78,6 @@ NUM_FEATURES = len(FEATURES)
     F_COMMODITY_BONUS, F_TUNNEL_BONUS, F_DILEMMA, F_DILEMMA_OPEN, F_PENALTIES, F_READY, F_READY_LATER, F_TO_MOVE,
 ) = range(NUM_FEATURES)  # fmt: skip
 WEIGHTS = np.array([weight for _, weight, _ in FEATURES])
-HIDDEN = np.array([F_PAIR, F_HIDDEN_PROGRESS, F_DILEMMA, F_READY, F_READY_LATER])  # what depends on cards that others hide
 FIRST_OF = np.array([F_COMMODITIES] * BLISS + [F_FIRST_BLISS] + [F_RESOURCES] * 3)  # by good, the feature of its first unit
 
 
@@ -116,7 +115,19 @@ def star_spaces(g, p):  # type: ignore[no-untyped-def]
 
 @jit
 def describe_player(g, p, out):  # type: ignore[no-untyped-def]
-    """Writes the features of a player into a float64 array (NUM_FEATURES,)."""
+    """Writes the features of a player into an array of floats (NUM_FEATURES,)."""
+    describe_openly(g, p, out)
+    for kind in range(len(ARTIFACTS)):
+        out[F_PAIR] += int(g["artifacts"][p, kind]) // 2
+    describe_hidden_recruits(g, p, out)
+    out[F_DILEMMA] = can_resolve(g, p)
+    if open_spaces(g, p, 0) & star_spaces(g, p):
+        out[F_READY if out[F_AVAILABLE] else F_READY_LATER] = 1.0
+
+
+@jit
+def describe_openly(g, p, out):  # type: ignore[no-untyped-def]
+    """Writes the features of a player that everybody knows, and 0 for those that depend on the cards that the player hides."""
     out[:] = 0.0
     placed = STARS - int(stars_missing(g, p))
     out[F_PLACED] = placed
@@ -144,31 +155,24 @@ def describe_player(g, p, out):  # type: ignore[no-untyped-def]
     cards = int(g["hand_size"][p])
     out[F_CARDS] = min(cards, 3)
     out[F_MORE_CARDS] = max(0, cards - 3)
-    for kind in range(len(ARTIFACTS)):
-        out[F_PAIR] += int(g["artifacts"][p, kind]) // 2
     describe_sites(g, p, out)
-    describe_recruits(g, p, out)
-    out[F_DILEMMA] = can_resolve(g, p)
+    describe_active_recruits(g, p, out)
     out[F_DILEMMA_OPEN] = g["resolved"][p] == 0
     out[F_PENALTIES] = count_bits(g["penalty"][p])
-    if open_spaces(g, p, 0) & star_spaces(g, p):
-        out[F_READY if available else F_READY_LATER] = 1.0
     out[F_TO_MOVE] = g["turn_player"] == p
 
 
 @jit
 def describe_seats(g, observer, out):  # type: ignore[no-untyped-def]
-    """Writes everybody's features as the observer knows them, the observer's first, float64 (MAX_PLAYERS, NUM_FEATURES).
+    """Writes everybody's features as the observer knows them, the observer's first, float32 (MAX_PLAYERS * NUM_FEATURES,).
 
     Absent seats have 0, and so have the features of the others that depend on hidden cards.
     """
     n = int(g["num_players"])
-    for k in range(n):
-        describe_player(g, (observer + k) % n, out[k])
-    out[n:] = 0.0
+    describe_player(g, observer, out[:NUM_FEATURES])
     for k in range(1, n):
-        for feature in HIDDEN:
-            out[k, feature] = 0.0
+        describe_openly(g, (observer + k) % n, out[k * NUM_FEATURES : (k + 1) * NUM_FEATURES])
+    out[n * NUM_FEATURES :] = 0.0
 
 
 @jit
@@ -187,14 +191,20 @@ def describe_sites(g, p, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
-    """Writes the features of a player's recruits: how near their stars are, and their bonuses."""
-    for k in range(int(g["num_recruits"][p])):
+def describe_hidden_recruits(g, p, out):  # type: ignore[no-untyped-def]
+    """Writes how near the stars of a player's hidden recruits are."""
+    for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
+        gone = g["allegiance"][FACTION_OF[int(g["recruits"][p, k])]] / ALLEGIANCE_END
+        out[F_HIDDEN_PROGRESS] += gone * gone
+
+
+@jit
+def describe_active_recruits(g, p, out):  # type: ignore[no-untyped-def]
+    """Writes the features of a player's active recruits: how near their stars are, and their bonuses."""
+    for k in range(int(g["num_active"][p])):
         card = int(g["recruits"][p, k])
-        gone = g["allegiance"][FACTION_OF[card]] / ALLEGIANCE_END
-        if k >= g["num_active"][p]:
-            out[F_HIDDEN_PROGRESS] += gone * gone
-        elif not (g["starred"] >> card) & 1:
+        if not (g["starred"] >> card) & 1:
+            gone = g["allegiance"][FACTION_OF[card]] / ALLEGIANCE_END
             out[F_ACTIVE] += 1.0
             out[F_ACTIVE_PROGRESS] += gone * gone
     for f in range(len(FACTIONS)):

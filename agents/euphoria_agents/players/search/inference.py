@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_layers import Policy, change_rows, find_changed_rows, later_layers, log_chances, softmax
+from euphoria_agents.network.compiled_layers import (
+    Policy,
+    add_products,
+    change_rows,
+    find_changed_rows,
+    later_layers,
+    log_chances,
+    positive_entries,
+    softmax,
+)
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_seats
 from euphoria_env.board import MAX_PLAYERS
@@ -32,8 +41,8 @@ class SearchNetwork(NamedTuple):
         main: the layers of policy and value.
         win: the layers of the win probabilities, with a row of the head for each seat; their width is 0 if there are none.
         base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player with which later ones are compared; zeros at first.
-        described: float32 (MAX_PLAYERS, NUM_FEATURES, out), the weights of the features of `describe_seats` in the first layer of
-            `win`; 0 seats if the win probabilities are told by the observation alone.
+        described: float32 (MAX_PLAYERS * NUM_FEATURES * out,), the weights of the features of `describe_seats` in the first layer
+            of `win`; empty if the win probabilities depend on the observation alone.
         main_base, win_base: float32 (MAX_PLAYERS, out), the first layers of these observations, before the ReLU.
         features, observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from
             the base, as `find_changed_rows` writes them, and `known` how many are added and how many removed.
@@ -90,15 +99,12 @@ def build_network(found: Parts) -> SearchNetwork:
     absent = np.zeros((size, 0), np.float32), np.zeros(0, np.float32)
     (weight, bias), *hidden, seats = found.win_probs or [absent, NO_LAYER]
     win = lay_out(found.features, [(weight[:size], bias), *hidden], seats)
-    seats_described = len(weight[size:]) // NUM_FEATURES
-    described = np.ascontiguousarray(weight[size:]).reshape(seats_described, NUM_FEATURES, weight.shape[1])
     widest = max(1, *(int(one.table[:, 1:].max()) for one in (main, win)))
     main_base, win_base = (np.tile(one.weights[: one.rows.shape[1]], (MAX_PLAYERS, 1)) for one in (main, win))
     return SearchNetwork(
-        main, win, described, np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
-        np.zeros((MAX_PLAYERS, NUM_FEATURES)),
-        np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32), np.zeros(2, np.int64),
-        np.zeros(widest, np.float32), np.zeros(widest, np.float32), np.zeros(main.head.shape[1], np.float32),
+        main, win, weight[size:].ravel().astype(np.float32), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
+        np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
+        np.zeros(2, np.int64), *np.zeros((2, widest), np.float32), np.zeros(main.head.shape[1], np.float32),
     )  # fmt: skip
 
 
@@ -183,15 +189,10 @@ def has_win_probs(net):  # type: ignore[no-untyped-def]
 
 @jit
 def add_described(net, g, observer, first):  # type: ignore[no-untyped-def]
-    """Adds to the first layer of the win probabilities what everybody's features contribute."""
+    """Adds to the first layer of the win probabilities what everybody's features contribute; none of these is negative."""
     describe_seats(g, observer, net.features)
-    for k in range(int(g["num_players"])):
-        for feature in range(NUM_FEATURES):
-            x = np.float32(net.features[k, feature])
-            if x != 0.0:
-                weights = net.described[k, feature]
-                for j in range(len(first)):
-                    first[j] += x * weights[j]
+    index = np.empty(len(net.features), np.int64)
+    add_products(first, net.described, net.features, index, positive_entries(net.features, index))
 
 
 @jit
