@@ -241,8 +241,9 @@ def main() -> None:
         if options.positions:
             test = read_test_set(TEST_SET, n)
             test = TestSet(*(array[: options.positions] for array in vars(test).values()))
-            for add, table in ((add_errors, errors), (add_beliefs, beliefs)):
-                add(table, n, test, judge_all(test.rows))
+            said = judge_all(test.rows)
+            add_errors(errors, n, test, said)
+            add_beliefs(beliefs, n, test, said)
             add_residuals(residuals, n, test, judge_all, shipped, options.seed)
         if options.games:
             for name, found in add_losses(losses, n, options.games, agent, judge_all, options.seed).items():
