@@ -40,9 +40,9 @@ class SearchNetwork(NamedTuple):
     Attributes:
         main: the layers of policy and value.
         win: the layers of the win probabilities, with a row of the head for each seat; their width is 0 if there are none.
-        base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player with which later ones are compared; zeros at first.
         described: float32 (MAX_PLAYERS * NUM_FEATURES * out,), the weights of the features of `describe_seats` in the first layer
             of `win`; empty if the win probabilities depend on the observation alone.
+        base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player with which later ones are compared; zeros at first.
         main_base, win_base: float32 (MAX_PLAYERS, out), the first layers of these observations, before the ReLU.
         features, observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from
             the base, as `find_changed_rows` writes them, and `known` how many are added and how many removed.
