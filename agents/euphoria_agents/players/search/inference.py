@@ -101,10 +101,11 @@ def build_network(found: Parts) -> SearchNetwork:
     win = lay_out(found.features, [(weight[:size], bias), *hidden], seats)
     widest = max(1, *(int(one.table[:, 1:].max()) for one in (main, win)))
     main_base, win_base = (np.tile(one.weights[: one.rows.shape[1]], (MAX_PLAYERS, 1)) for one in (main, win))
+    x, y = np.zeros((2, widest), np.float32)
     return SearchNetwork(
         main, win, weight[size:].ravel().astype(np.float32), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
         np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
-        np.zeros(2, np.int64), *np.zeros((2, widest), np.float32), np.zeros(main.head.shape[1], np.float32),
+        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32),
     )  # fmt: skip
 
 
