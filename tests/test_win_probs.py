@@ -15,8 +15,8 @@ from euphoria_agents import load  # noqa: E402
 from euphoria_agents.network.checkpoint import MOST_OF_A_FEATURE, SEAT_FEATURES, parts, read_checkpoint, save_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import PPO, SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
-from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES  # noqa: E402
-from euphoria_agents.training import play_kernels, self_play, win_probs  # noqa: E402
+from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, describe_positions  # noqa: E402
+from euphoria_agents.training import self_play, win_probs  # noqa: E402
 from euphoria_agents.training.self_play import Positions, play_round, rows_of  # noqa: E402
 from euphoria_agents.training.win_probs import WinProbs, learn_win_probs  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
@@ -62,9 +62,9 @@ def fitted(player: Path, quick: None, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def described(game: Game, observer: int) -> np.ndarray:
-    """What everybody's features tell an observer, (1, MAX_PLAYERS * NUM_FEATURES)."""
+    """The features of all seats as an observer knows them, (1, MAX_PLAYERS * NUM_FEATURES)."""
     found = np.full((1, MAX_PLAYERS * NUM_FEATURES), np.nan, np.float32)
-    play_kernels.describe_positions(game.states, np.array([observer]), found)
+    describe_positions(game.states, np.array([observer]), found)
     return found
 
 

@@ -12,7 +12,7 @@ from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import choose_by_network
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_seats
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_positions
 from euphoria_env import actions
 from euphoria_env.board import MAX_PLAYERS
 
@@ -137,9 +137,9 @@ class PPO(Agent):
         features, n = self._parts.features, game.rules.num_players
         x = np.clip((game.observation(game.player)[features.source] - features.offset) * features.scale, -1, 1)
         if len(hidden[0][0]) > len(x):
-            described = np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32)
-            describe_seats(game.states[0], game.player, described)
-            x = np.concatenate([x, described])
+            described = np.empty((1, MAX_PLAYERS * NUM_FEATURES), np.float32)
+            describe_positions(game.states, np.array([game.player]), described)
+            x = np.concatenate([x, described[0]])
         for weight, shift in hidden:
             x = np.maximum(x @ weight + shift, 0)
         logits = (x @ head + bias)[:n].astype(np.float64)

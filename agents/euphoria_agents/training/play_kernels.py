@@ -9,7 +9,6 @@ from numba import typeof, types
 
 from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances
 from euphoria_agents.players.greedy import GREEDY_WORKSPACE, GreedyWorkspace, judge_moves
-from euphoria_agents.players.search.evaluation import describe_seats
 from euphoria_agents.players.search.playouts import random_unit
 from euphoria_agents.players.weights import spin, weigh
 from euphoria_agents.training.csr import CSR
@@ -283,13 +282,6 @@ def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untype
         g = rows[chosen[k]]
         fill_observation(g, int(g["player"]), observations[k])
         fill_mask(g["legal"], masks[k])
-
-
-@entry(array(GAME_DTYPE, read_only=True), "int64[:] float32[:,:]")
-def describe_positions(rows, observers, described):  # type: ignore[no-untyped-def]
-    """Writes what `describe_seats` tells the observer of each position, (N, MAX_PLAYERS * NUM_FEATURES)."""
-    for k in range(len(rows)):
-        describe_seats(rows[k], observers[k], described[k])
 
 
 @entry(ROWS, POLICY, "int64[:,:] float64 int64[:]", ROWS, "int64[:,:] int64[:]")

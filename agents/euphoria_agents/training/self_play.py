@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.players.search.evaluation import NUM_FEATURES
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_positions
 from euphoria_agents.training import kernels, play_kernels
 from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_agents.training.play_kernels import NOBODY
@@ -39,7 +39,7 @@ class Positions(NamedTuple):
     rows: CSR  # what they saw; see `training.kernels`
     winners: np.ndarray  # (N,) int64, who won, in seats after the observer
     players: np.ndarray  # (N,) int64, how many play
-    described: np.ndarray  # (N, MAX_PLAYERS * NUM_FEATURES) float32, what `describe_seats` tells the observer
+    described: np.ndarray  # (N, MAX_PLAYERS * NUM_FEATURES) float32, the features of the seats; see `describe_seats`
 
 
 def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, epsilon: float, seed: Sequence[int]) -> Positions:
@@ -128,7 +128,7 @@ def _seen(kept: Kept, n: int, begins: np.ndarray, rng: np.random.Generator) -> P
     observations = np.empty((size, OBS_SIZE), np.int8)
     show_seats(kept.rows, np.arange(size), observers, observations)
     described = np.empty((size, MAX_PLAYERS * NUM_FEATURES), np.float32)
-    play_kernels.describe_positions(kept.rows, observers, described)
+    describe_positions(kept.rows, observers, described)
     rows, winners_after = rows_of(observations, begins), (kept.winners - observers) % n
     return Positions(rows, winners_after, np.full(size, n), described)
 

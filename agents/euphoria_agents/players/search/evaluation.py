@@ -31,11 +31,11 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.dilemma import can_resolve
-from euphoria_env.engine.jit import jit
+from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.placement_legality import open_spaces, slots_of
-from euphoria_env.engine.state import OVER, member, stars_missing
+from euphoria_env.engine.state import GAME_DTYPE, OVER, member, stars_missing
 
-# name, weight, meaning
+# name, weight, meaning; trained win probabilities depend on their order and meaning, so a change needs new players
 FEATURES = (
     ("placed", 0.52, "stars placed, those not needed to win (R17.5) included"),
     ("placed_squared", 0.55, "a tenth of their square"),
@@ -164,7 +164,7 @@ def describe_openly(g, p, out):  # type: ignore[no-untyped-def]
 
 @jit
 def describe_seats(g, observer, out):  # type: ignore[no-untyped-def]
-    """Writes everybody's features as the observer knows them, the observer's first, float32 (MAX_PLAYERS * NUM_FEATURES,).
+    """Writes the features of all seats, from the observer on, as the observer knows them: float32 (MAX_PLAYERS * NUM_FEATURES,).
 
     Absent seats have 0, and so have the features of the others that depend on hidden cards.
     """
@@ -173,6 +173,13 @@ def describe_seats(g, observer, out):  # type: ignore[no-untyped-def]
     for k in range(1, n):
         describe_openly(g, (observer + k) % n, out[k * NUM_FEATURES : (k + 1) * NUM_FEATURES])
     out[n * NUM_FEATURES :] = 0.0
+
+
+@entry(array(GAME_DTYPE, read_only=True), "int64[:] float32[:,:]")
+def describe_positions(rows, observers, out):  # type: ignore[no-untyped-def]
+    """Writes what `describe_seats` writes, for an observer of each position: float32 (N, MAX_PLAYERS * NUM_FEATURES)."""
+    for k in range(len(rows)):
+        describe_seats(rows[k], observers[k], out[k])
 
 
 @jit

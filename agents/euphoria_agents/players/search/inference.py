@@ -190,7 +190,7 @@ def has_win_probs(net):  # type: ignore[no-untyped-def]
 
 @jit
 def add_described(net, g, observer, first):  # type: ignore[no-untyped-def]
-    """Adds to the first layer of the win probabilities what everybody's features contribute; none of these is negative."""
+    """Adds the share of the features of all seats to the first layer of the win probabilities; no feature is negative."""
     describe_seats(g, observer, net.features)
     index = np.empty(len(net.features), np.int64)
     add_products(first, net.described, net.features, index, positive_entries(net.features, index))
