@@ -51,6 +51,7 @@ def replay_page(
     """
     if seen_by not in (EVERYBODY, MOVERS, *range(len(names))):
         raise ValueError(f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(names) - 1}, not {seen_by}")
+    shown = _shown(entries, seen_by)
     transcript = Transcript(game, names)
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
@@ -63,7 +64,7 @@ def replay_page(
         "log": transcript.log(seats),
         "result": outcome(game),
         "seat": seen_by,
-        **_analysis(transcript, _shown(entries, seen_by)),
+        **_analysis(transcript, shown),
         "facts": facts({}),
         "pieces": pieces,
         "changes": [_changes(before, after) for before, after in pairwise([[], *frames])],
