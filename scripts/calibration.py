@@ -1,4 +1,4 @@
-"""How right is a trained player about who wins? Three measures of each of its sources of win probabilities:
+"""How right is a trained player about who wins? Some measures of each of its sources of win probabilities:
 
 - *log-loss* of the results of games that it plays against itself, at a quarter, half and three quarters of a game, and a table of
   reliability: the share of the seats with a chance in some range that won;
@@ -8,7 +8,10 @@
   by the share with cards dealt again and by the chance: the nearer these weights are to 1 and 0, the better are such deals. How
   far the chance is off from this fit is its error without that of the deals;
 - *Bellman residual*: from one decision of a seat to its next one, the square of the mean change, beside the true noise of dice,
-  cards and other players. Both in squares of a percent.
+  cards and other players. Both in squares of a percent;
+- *advantages* (with `--advantages K`): how noisy are the advantages from which PPO would learn (generalized advantage estimation,
+  Schulman et al. 2016, without discount), by lambda? Two moves are drawn in each test position where none has 90 % of the policy,
+  and the game is played on K times after each. The difference of the shares won is how much their advantages truly differ.
 
 The sources are its win probabilities (`outlook`), its value turned into chances (of all seats, divided by their sum) and the
 evaluation of `greedy`.
@@ -37,12 +40,15 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
-from euphoria_agents.training.play_kernels import NOBODY
+from euphoria_agents.training.play_kernels import NOBODY, show_decisions
 from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, play_until, playout_win_rates, winners
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
+from euphoria_env.observations import OBS_SIZE
 
 TEST_SET = Path(__file__).parents[1] / "benchmarks" / "value_positions.npz"
 POSITIONS, PLAYOUTS = 2000, 256  # of the test set, for each number of players
@@ -52,6 +58,8 @@ BINS = np.linspace(0, 1, 11)
 MOMENTS = (0.25, 0.5, 0.75)  # of a game
 NEAR = 0.05  # how far off these a position may be
 SMALLEST = 1e-3  # chance that a value is taken for
+LAMBDAS = (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
+UNSETTLED = 0.9  # most that a move may have of the policy for the position to count for advantages
 AT_ONCE = 50  # positions between two signs of progress
 
 
@@ -66,6 +74,7 @@ class Options:
     players: list[int] = option([2, 4], "numbers of players; there are test positions for each")
     games: int = option(1000, "games of each number of players for the log-loss; 0: leave it out")
     positions: int = option(2000, "test positions of each number of players; 0: leave errors and residuals out")
+    advantages: int = option(0, "games played on after each of two moves in unsettled test positions; 0: leave advantages out")
     make: Path | None = option(None, "write new test positions to this file, and measure nothing")
     seed: int = option(0, "equal seeds give equal games")
 
@@ -197,6 +206,63 @@ def add_residuals(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO,
         table.add_row(str(n), name, f"{goes_on.sum():,}", f"{1e4 * residual.mean():.1f}", f"{1e4 * noise.mean():.1f}")
 
 
+def pairs_of_moves(agent: PPO, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The indices, (K,), of the positions where no move has `UNSETTLED` of the policy, and two moves drawn from it, (K, 2)."""
+    observations, masks = np.empty((len(rows), OBS_SIZE), np.int8), np.empty((len(rows), NUM_ACTIONS), np.bool_)
+    show_decisions(rows, np.arange(len(rows)), observations, masks)
+    chances = np.exp(agent.log_chances(observations, masks).astype(np.float64))
+    some = np.flatnonzero(chances.max(1) < UNSETTLED)
+    return some, np.array([rng.choice(NUM_ACTIONS, 2, replace=False, p=one / one.sum()) for one in chances[some]])
+
+
+def said_until_the_end(
+    agent: PPO, rows: np.ndarray, seats: np.ndarray, judge: Judge, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Plays games to their ends.
+
+    Returns:
+        by source, (decisions, N): a seat's chance at each of its decisions from now on; where its game is over, whether it won.
+    """
+    said = dict[str, list[np.ndarray]]()
+    going, ahead = np.arange(len(rows)), rows["player"] != seats
+    while len(going):
+        moving = going[ahead]
+        played = rows[moving]
+        play_until(agent, played, rng, seats[moving])
+        rows[moving] = played
+        for name, chances in judge(rows[going]).items():
+            now = said[name][-1].copy() if name in said else np.zeros(len(rows))
+            now[going] = chances[np.arange(len(going)), seats[going]]
+            said.setdefault(name, []).append(now)
+        going = going[rows["status"][going] < OVER]
+        ahead = np.ones(len(going), np.bool_)
+    return {name: np.stack(each) for name, each in said.items()}
+
+
+def add_advantages(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO, times: int, seed: int) -> None:
+    """Compares what two moves differ in: by estimates from half of the games after each, and truly, by the other half."""
+    rng = np.random.default_rng(seed)
+    some, moves = pairs_of_moves(agent, test.rows, rng)
+    rows = np.repeat(test.rows[some], 2 * times)
+    seats = rows["player"].astype(np.int64)
+    for i, deal in enumerate(rng.integers(2**62, size=len(rows)).tolist()):
+        deal_hidden(rows, i, int(seats[i]), deal)
+        game = Game.taking(rows[i : i + 1].copy())
+        game.play(int(moves.ravel()[i // times]))
+        rows[i] = game.states[0]
+    for name, said in said_until_the_end(agent, rows, seats, judge, rng).items():
+        won, changes = said[-1].reshape(-1, 2, times), np.diff(said, axis=0)
+        halves = [won[:, 0, half::2] - won[:, 1, half::2] for half in (0, 1)]
+        true = halves[0].mean(1)
+        deviation = np.sqrt((true * halves[1].mean(1)).mean())
+        for lambda_ in LAMBDAS:
+            values = (said[0] + lambda_ ** np.arange(1, len(said)) @ changes).reshape(-1, 2, times)
+            differences = values[:, 0, 1::2] - values[:, 1, 1::2]
+            noise = np.sqrt(differences.var(1, ddof=1).mean())
+            correlation = (true * differences.mean(1)).mean() / deviation / np.sqrt((differences**2).mean())
+            table.add_row(str(n), name, f"{lambda_}", f"{deviation:.2%}", f"{noise:.1%}", f"{correlation:.3f}")
+
+
 def add_losses(table: Table, n: int, games: int, agent: PPO, judge: Judge, seed: int) -> dict[str, np.ndarray]:
     """Compares the chances with the results of new games; returns by source the chance of each seat, and whether it won."""
     kept = play_games(agent, games, Rules(num_players=n, max_turns=MOST_TURNS), np.random.default_rng([seed, n]))
@@ -231,6 +297,7 @@ def main() -> None:
         "players", "by", "won", "dealt again", "said", "weight of again", "of said", "off from both", title="cards as they lie"
     )
     residuals = Table("players", "by", "positions", "residual", "true noise", title="Bellman residual, squares of a percent")
+    advantages = Table("players", "by", "lambda", "true", "noise of one", "correlation", title="advantages of moves")
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")
     shipped, seats = PPO.load(checkpoint_path("")), dict[str, list[np.ndarray]]()
     for n in options.players:
@@ -245,10 +312,12 @@ def main() -> None:
             add_errors(errors, n, test, said)
             add_beliefs(beliefs, n, test, said)
             add_residuals(residuals, n, test, judge_all, shipped, options.seed)
+            if options.advantages:
+                add_advantages(advantages, n, test, judge_all, shipped, options.advantages, options.seed)
         if options.games:
             for name, found in add_losses(losses, n, options.games, agent, judge_all, options.seed).items():
                 seats.setdefault(name, []).append(found)
-    for table in (errors, beliefs, residuals, losses):
+    for table in (errors, beliefs, residuals, advantages, losses):
         if table.row_count:
             console.print(table)
     for name, parts in seats.items():

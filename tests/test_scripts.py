@@ -34,7 +34,8 @@ from tests.tools.scripts import SCRIPTS, call, run  # noqa: E402
 def test_calibration() -> None:
     told = call("calibration", "--games", "6", "--players", "3", "--positions", "0")
     assert "value" in told and "evaluation" in told
-    assert "outlook" in call("calibration", "--games", "0", "--players", "4", "--positions", "100")
+    told = call("calibration", "--games", "0", "--players", "4", "--positions", "100", "--advantages", "4")
+    assert "outlook" in told and "noise of one" in told
 
 
 def test_test_positions_of_other_versions_are_refused(tmp_path: Path) -> None:
