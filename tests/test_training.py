@@ -309,6 +309,23 @@ def test_greedy_plays_in_compiled_games_as_its_agent_does() -> None:
     assert decided > 50
 
 
+def test_a_critic_values_decisions_by_its_win_probabilities() -> None:
+    network, critic = Network(make_features(), [16]), load("ppo")
+    actor = Actor([(8, Rules(num_players=3))], "win", 7, {}, network.first.rows, ppo.SHIPPED)
+    actor.seat({}, {LEARNER: 1.0})
+    actor.begin_games()
+    actor.begin(network.player())
+    for k in range(40):
+        before = actor.games.rows.copy()
+        actor.games.left[:] = 1
+        while actor.step():
+            pass
+        for row, value in zip(before, actor.record.value[8 * k : 8 * k + 8], strict=True):
+            game = Game.taking(row.reshape(1))
+            seats = critic.explain(game.observation(game.player), game.mask(), np.random.default_rng(0), game)["seats"]
+            assert value == pytest.approx((3 * seats[game.player] - 1) / 2, abs=1e-4)
+
+
 # ------------------------------------------------------------------------------------------------------- runs
 
 
@@ -379,7 +396,16 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
     assert go(Options(resume=tmp_path / "run", total_minutes=10.0), updates=5).update == 5
 
 
-@pytest.mark.parametrize("changed", [{}, {"random_rules": 0.6}, {"threads": 2, "save_every": 2}, {"threads": 3, "save_every": 2}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"random_rules": 0.6},
+        {"threads": 2, "save_every": 2},
+        {"threads": 3, "save_every": 2},
+        {"reward": "win", "critic": ppo.SHIPPED},
+    ],
+)
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(changed: dict[str, Any], tmp_path: Path) -> None:
     straight, broken = tmp_path / "straight", tmp_path / "broken"
     go(options(straight, **changed))
@@ -566,6 +592,8 @@ def test_a_baseline_that_fails_ends_the_run(agent: str, error: Any, message: str
         ({"game": {"seat": 0}}, "game.seat"),
         ({"start": Path("missing")}, "cannot be read"),
         ({"resume": Path("missing")}, "cannot be read"),
+        ({"critic": ppo.SHIPPED}, "a critic says who wins: it needs the reward win, not 'stars'"),
+        ({"critic": Path("missing"), "reward": "win"}, "cannot be read"),
         ({"trunk": []}, "trunk"),
         ({"decisions": 0}, "decisions: expected int >= 1"),
         ({"players": []}, "players: expected array of length >= 1"),
@@ -581,6 +609,12 @@ def test_wrong_options(tmp_path: Path, changed: dict[str, Any], message: str) ->
     with pytest.raises(ValueError, match=message):
         go(options(tmp_path / "run", **changed))
     assert threading.active_count() == there and not (tmp_path / "run").exists()
+
+
+def test_a_critic_without_win_probabilities_is_refused(straight: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="ppo.safetensors: a critic needs win probabilities, and this player has none"):
+        go(options(tmp_path / "run", critic=straight / "ppo.safetensors", reward="win"))
+    assert not (tmp_path / "run").exists()
 
 
 def test_no_run_is_overwritten_and_no_other_file_resumed(straight: Path, tmp_path: Path) -> None:

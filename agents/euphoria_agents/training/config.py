@@ -57,6 +57,9 @@ class Options:
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
+    critic: Path | None = option(
+        None, "take the values for the advantages from the win probabilities of this checkpoint; only for --reward win"
+    )
     players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
@@ -110,6 +113,8 @@ def check(options: Options) -> None:
     from euphoria_env.engine.rewards import reward_number  # imported late, since it imports numba, which --help does not need
 
     reward_number(options.reward)
+    if options.critic is not None and options.reward != "win":
+        raise ValueError(f"a critic says who wins: it needs the reward win, not {options.reward!r}")
     Reader().mapping("game", options.game, set(OPTIONS) - {"num_players"})
     for n in options.players:
         Rules.from_dict({**options.game, "num_players": n})

@@ -9,6 +9,7 @@ from numba import typeof, types
 
 from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances
 from euphoria_agents.players.greedy import GREEDY_WORKSPACE, GreedyWorkspace, judge_moves
+from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.playouts import random_unit
 from euphoria_agents.players.weights import spin, weigh
 from euphoria_agents.training.csr import CSR
@@ -70,7 +71,7 @@ class Record(NamedTuple):
     size: np.ndarray  # int64 (2,), the numbers of decisions and of games that ended
     move: np.ndarray  # int64
     log_prob: np.ndarray  # float32, the log-probability of the move
-    value: np.ndarray  # float32, the output of the value head
+    value: np.ndarray  # float32, the output of the value head, or what the critic says
     reward: np.ndarray  # float32, the seat's reward until its next decision or the end of the game
     following: np.ndarray  # int64, the number of the seat's next decision, OPEN or ENDED
     rows: CSR  # the rows of the observation, see `training.kernels`
@@ -93,6 +94,7 @@ class _Workspace(NamedTuple):
     notes: np.ndarray  # this array and the next are for `play_on`; named rewards, the only ones here, have no potential
     potential: np.ndarray
     rewards: np.ndarray
+    chances: np.ndarray  # each seat's chance to win, by the critic
 
 
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
@@ -104,6 +106,7 @@ _NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
 GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE, GREEDY_WORKSPACE), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
+CRITIC = typeof(inference.no_network())
 
 
 @jit
@@ -142,7 +145,7 @@ def new_workspace(width):  # type: ignore[no-untyped-def]
     return _Workspace(
         np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
         np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
-        np.empty(NUM_NOTES), np.empty(MAX_PLAYERS), np.empty(MAX_PLAYERS, np.float32),
+        np.empty(NUM_NOTES), np.empty(MAX_PLAYERS), np.empty(MAX_PLAYERS, np.float32), np.empty(MAX_PLAYERS),
     )  # fmt: skip
 
 
@@ -219,7 +222,16 @@ def choose_greedily(games, i, deals, n, moves):  # type: ignore[no-untyped-def]
 
 
 @jit
-def choose_move(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
+def judged_value(critic, g, work):  # type: ignore[no-untyped-def]
+    """Returns the mover's expected reward `win`, by the win probabilities of a critic."""
+    p, n = int(g["player"]), int(g["num_players"])
+    inference.encode(critic, g, p)
+    inference.win_probs(critic, g, p, work.chances)
+    return (work.chances[p] * n - 1.0) / (n - 1)
+
+
+@jit
+def choose_move(games, i, players, policies, critic, record, work):  # type: ignore[no-untyped-def]
     """Returns the next move of game i, and records it if it is the learner's; NO_ANSWER if an agent in Python must choose."""
     g, answer = games.rows[i], games.answer[i]
     player = games.seating[i, int(g["player"])]
@@ -238,17 +250,19 @@ def choose_move(games, i, players, policies, record, work):  # type: ignore[no-u
     found = choose_by_policy(g, policies[policy], n, work)
     chosen = draw_by_logs(work.logs, n, chance)
     if player == LEARNER_NUMBER:
+        if inference.has_win_probs(critic):
+            work.value[0] = judged_value(critic, g, work)
         record_decision(games, i, record, n, found, chosen, work)
     return work.moves[chosen]
 
 
 @jit
-def play_game(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
+def play_game(games, i, players, policies, critic, record, work):  # type: ignore[no-untyped-def]
     """Plays game i until the next update, or until an agent in Python must choose; returns False if the record is full."""
     while games.left[i] > 0:
         if not record_has_room(record):
             return False
-        move = choose_move(games, i, players, policies, record, work)
+        move = choose_move(games, i, players, policies, critic, record, work)
         if move == NO_ANSWER:
             return True
         g = games.rows[i]
@@ -261,16 +275,17 @@ def play_game(games, i, players, policies, record, work):  # type: ignore[no-unt
     return True
 
 
-@entry(GAMES, "int64[:]", PLAYERS, POLICIES, RECORD, apart=True)
-def play_actor_games(games, chosen, players, policies, record):  # type: ignore[no-untyped-def]
+@entry(GAMES, "int64[:]", PLAYERS, POLICIES, CRITIC, RECORD, apart=True)
+def play_actor_games(games, chosen, players, policies, critic, record):  # type: ignore[no-untyped-def]
     """Plays the games `chosen` one after another by `play_game`; returns how many were played before the record was full."""
-    games, players, policies, record = borrowed(games), borrowed(players), borrowed(policies), borrowed(record)
+    games, players, policies = borrowed(games), borrowed(players), borrowed(policies)
+    critic, record = borrowed(critic), borrowed(record)
     width = 0
     for policy in policies:
         width = max(width, policy.table[:, 2].max())
     work = new_workspace(width)
     for k in range(len(chosen)):
-        if not play_game(games, chosen[k], players, policies, record, work):
+        if not play_game(games, chosen[k], players, policies, critic, record, work):
             return k
     return len(chosen)
 

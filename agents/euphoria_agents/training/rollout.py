@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.players.greedy import Greedy, greedy_workspace
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
+from euphoria_agents.players.search.inference import SearchNetwork, has_win_probs, load_network, no_network
 from euphoria_agents.players.weights import Weights
 from euphoria_agents.training import play_kernels
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
@@ -53,7 +55,7 @@ class Rollout(NamedTuple):
 
     move: np.ndarray  # int64 (N,)
     log_prob: np.ndarray  # float32 (N,), the log-probability of the move when it was chosen
-    value: np.ndarray  # float32 (N,), the output of the value head at that time
+    value: np.ndarray  # float32 (N,), the value of the position at that time, by the value head or the critic
     reward: np.ndarray  # this array and the next are as in `Trajectories`
     following: np.ndarray
     rows: CSR  # the rows of the observations; see `training.kernels`
@@ -69,6 +71,7 @@ class Actor:
         seed: the seed of the games and of the players' choices.
         baselines: the fixed opponents by their specs; no other actor may use these objects, since actors run at the same time.
         num_rows: the number of rows of the network's first layer.
+        critic: a checkpoint whose win probabilities value the decisions; None: the value head does.
 
     Attributes:
         rng: the generator from which agents that play in Python get theirs.
@@ -76,7 +79,13 @@ class Actor:
     """
 
     def __init__(
-        self, parts: Sequence[tuple[int, Rules]], reward: str, seed: int, baselines: Mapping[str, Agent], num_rows: int
+        self,
+        parts: Sequence[tuple[int, Rules]],
+        reward: str,
+        seed: int,
+        baselines: Mapping[str, Agent],
+        num_rows: int,
+        critic: Path | None = None,
     ) -> None:
         self._rules = [rules for _, rules in parts]
         self._limit, self._baselines = num_rows, dict(baselines)
@@ -87,6 +96,7 @@ class Actor:
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
         self.games = _new_games(kind, blanks, seed, read_reward(reward))
         self.record = _new_record(len(kind))
+        self._critic = _load_critic(critic)
         self._queue = np.zeros(0, np.int64)  # the games that must still be played on in this pass
         self.names = [LEARNER]
         self._agents: dict[str, Agent] = {}  # by name, without the learner
@@ -149,7 +159,7 @@ class Actor:
             self._queue = np.flatnonzero(self.games.left)
             self._ask(self._queue)
         some, others = self._queue[:GAMES_AT_A_TIME], self._queue[GAMES_AT_A_TIME:]
-        played = play_kernels.play_actor_games(self.games, some, self._players, self._all_policies, self.record)
+        played = play_kernels.play_actor_games(self.games, some, self._players, self._all_policies, self._critic, self.record)
         if played < len(some):
             self._make_room()
         self._queue = np.concatenate([some[played:], others])
@@ -286,6 +296,20 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarr
     rows, generator = np.zeros(n, GAME_DTYPE), np.zeros((n, 2), np.int64)
     workspaces = empty_tape(), greedy_workspace()
     return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, *workspaces)
+
+
+def _load_critic(path: Path | None) -> SearchNetwork:
+    """Returns the network that values decisions; one without layers if the value head does.
+
+    Raises:
+        ValueError: the checkpoint cannot be read (see `load_network`), or has no win probabilities.
+    """
+    if path is None:
+        return no_network()
+    critic, _ = load_network(path)
+    if not has_win_probs(critic):
+        raise ValueError(f"{path}: a critic needs win probabilities, and this player has none")
+    return critic
 
 
 def _new_record(games: int) -> Record:

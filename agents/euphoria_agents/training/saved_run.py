@@ -21,7 +21,8 @@ from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader, shown
 
-RUN_FORMAT, STATE, PLAYER, RATINGS = "euphoria-run", "state.safetensors", "ppo.safetensors", "ratings.json"
+RUN_FORMAT, STATE, PLAYER, CRITIC = "euphoria-run", "state.safetensors", "ppo.safetensors", "critic.safetensors"
+RATINGS = "ratings.json"
 PAST_SELF = "[0-9]+"  # the pattern of a past self's name, which is the number of its update
 
 
@@ -84,7 +85,7 @@ def reopen(given: Options, folder: Path) -> Job:
     """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with of_a_run(folder):
-        options = read_options(header.get("options"), run=folder, resume=None, start=None)
+        options = read_options(header.get("options"), run=folder, resume=None, start=None, critic=None)
     for spec in options.baselines:
         _check_baseline(spec, given.baselines)
     with of_a_run(folder):
@@ -95,7 +96,8 @@ def reopen(given: Options, folder: Path) -> Job:
     if given.decisions is not None and given.decisions < metadata.decisions:
         raise ValueError(f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}")
     changed = {name: value for name in ("decisions", "total_minutes") if (value := getattr(given, name)) is not None}
-    options = dataclasses.replace(options, **changed)
+    critic = folder / CRITIC if header["options"].get("critic") else None
+    options = dataclasses.replace(options, **changed, critic=critic)
     check(options)
     return Job(options, None, (metadata, arrays), networks)
 

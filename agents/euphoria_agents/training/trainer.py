@@ -15,6 +15,7 @@ import torch
 from rich.console import Console
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.files import write_whole
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint, under, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
@@ -28,6 +29,7 @@ from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
 from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.training.run_log import RunLog
 from euphoria_agents.training.saved_run import (
+    CRITIC,
     PLAYER,
     RATINGS,
     RUN_FORMAT,
@@ -76,7 +78,7 @@ class Trainer:
         self.actors = [
             Actor(
                 [(size, Rules(**rules)) for size, rules in parts], options.reward, seed,
-                {spec: load(spec) for spec in options.baselines}, network.first.rows,
+                {spec: load(spec) for spec in options.baselines}, network.first.rows, options.critic,
             )
             for parts, seed in zip(games, seeds, strict=True)
         ]  # fmt: skip
@@ -113,8 +115,10 @@ class Trainer:
         return f"the run has had its {limit:g} minutes; {resume} --total-minutes N goes on until it has had N"
 
     def _begin(self) -> None:
-        """Begins a new run: adds the network to the league as it is, and begins the first games."""
+        """Begins a new run: keeps its critic, adds the network to the league as it is, and begins the first games."""
         self._new = False
+        if self.options.critic is not None:
+            write_whole(self.options.run / CRITIC, self.options.critic.read_bytes())
         self._add_self()
         self._seat()
         for actor in self.actors:
