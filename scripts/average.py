@@ -37,7 +37,10 @@ class Options:
     files: Annotated[list[Path], Meta(min_length=1)] = option([], "the players", metavar="FILE")
     out: Path = option(Path("runs/mean.safetensors"), "file of the mean", type=written, metavar="FILE")
     win_probs_games: Count0 = option(2000, "games with each number of players to learn win probabilities from; 0: none")
-    players: Annotated[list[PlayerCount], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players in these games")
+    critic: Path | None = option(None, "a player whose win probabilities learn on, at a lower rate; else they learn from nothing")
+    players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
+        [2, 3, 4, 5, 6], "numbers of players in these games; one named twice gets twice as many"
+    )
     fp16: bool = option(False, "write the mean in 16 bits, which takes half the space")
     threads: ThreadCount = option(os.cpu_count() or 1, "that play; any number gives the same player")
     seed: Seed = option(0, "equal seeds give equal players")
@@ -67,7 +70,7 @@ def main() -> None:
     kind = np.float16 if options.fp16 else np.float32
     save_checkpoint(options.out, mean(options.files), training, kind)
     if options.win_probs_games:
-        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "threads", "seed")}
+        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "critic", "threads", "seed")}
         learn_win_probs(config.Options(**same), options.out, console, kind)
     console.print(f"written: {options.out}")
 

@@ -45,11 +45,17 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def learnt(
-    player: Path, new: Path, threads: int = 1, widths: tuple[int, ...] = (16, 8), games: int = 24, half: bool = False
+    player: Path,
+    new: Path,
+    threads: int = 1,
+    widths: tuple[int, ...] = (16, 8),
+    games: int = 24,
+    half: bool = False,
+    critic: Path | None = None,
 ) -> Path:
     """A copy of the player that has learned them in seconds."""
     new.write_bytes(player.read_bytes())
-    chosen = options(new.parent, players=[2, 3], threads=threads, win_probs_games=games, seed=3)
+    chosen = options(new.parent, players=[2, 3], threads=threads, win_probs_games=games, seed=3, critic=critic)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(win_probs, "WIDTHS", [*widths])
         return learn_win_probs(chosen, new, Console(quiet=True), np.float16 if half else np.float32)
@@ -66,6 +72,29 @@ def described(game: Game, observer: int) -> np.ndarray:
     found = np.full((1, MAX_PLAYERS * NUM_FEATURES), np.nan, np.float32)
     describe_positions(game.states, np.array([observer]), found)
     return found
+
+
+def test_those_of_a_critic_learn_on(fitted: Path, tmp_path: Path) -> None:
+    tensors = read_checkpoint(fitted)[1]
+    before = win_probs.new_model(parts(tensors, fitted).features, fitted).tensors()
+    assert before.keys() == {name for name in tensors if name.startswith("outlook.")}
+    assert all(tensors[name] == pytest.approx(tensor, abs=1e-4) for name, tensor in before.items())
+    header, after = read_checkpoint(learnt(fitted, tmp_path / "on.safetensors", widths=(5,), critic=fitted))
+    assert header["training"]["outlook"]["widths"] == [16, 8]
+    for name in (name for name in before if name.endswith("weight")):
+        assert 0 < np.abs(after[name] - tensors[name]).max() < 0.1
+
+
+def test_a_critic_that_does_not_read_the_features_of_the_seats(tmp_path: Path) -> None:
+    old = SHIPPED.parent / "ppo-9e763b08636a.safetensors"
+    tensors = read_checkpoint(old)[1]
+    weight, theirs = (
+        win_probs.new_model(parts(tensors, old).features, old).tensors()["outlook.0.weight"],
+        tensors["outlook.0.weight"],
+    )
+    inputs = theirs.shape[1]
+    assert np.array_equal(weight[:, :inputs], theirs) and weight.shape[1] == inputs + MAX_PLAYERS * NUM_FEATURES
+    assert not weight[:, inputs:].any()
 
 
 def test_the_player_stays_what_it_was(player: Path, fitted: Path) -> None:
@@ -159,7 +188,7 @@ def test_it_learns_who_wins() -> None:
         return -chances.gather(1, torch.from_numpy(fresh.winners)[:, None]).mean().item()
 
     before, optimizer = loss(), torch.optim.Adam(model.parameters(), 1e-3)
-    win_probs._learn(model, optimizer, positions, np.random.default_rng(0), np.full(7, np.nan))
+    win_probs._learn(model, optimizer, positions, 2, np.random.default_rng(0), np.full(7, np.nan))
     assert before == pytest.approx(np.log(2), abs=0.02)
     assert loss() < 0.9 * before
 

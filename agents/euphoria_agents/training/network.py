@@ -79,6 +79,11 @@ class FirstLayer(nn.Module):
         weight, bias = self.weight.detach().numpy(), self.bias.detach().numpy()
         return {f"{name}.weight": weight.T, f"{name}.bias": bias - self.features.rest @ weight}
 
+    def load(self, weight: np.ndarray, bias: np.ndarray) -> None:
+        """Sets the parameters to a layer as a checkpoint has it."""
+        self.weight.copy_(torch.from_numpy(weight.T))
+        self.bias.copy_(torch.from_numpy(bias + self.features.rest @ weight.T))
+
 
 class _AddRows(torch.autograd.Function):
     """Computes `FirstLayer` by kernels, three times as fast as PyTorch's embedding bag; only weight and bias get gradients."""
@@ -124,6 +129,20 @@ def relu_layers(layers: Any, x: Tensor) -> Tensor:
 def layer_tensors(name: str, layer: nn.Linear) -> dict[str, np.ndarray]:
     """Returns the tensors of a layer as a checkpoint has them."""
     return {f"{name}.weight": layer.weight.detach().numpy(), f"{name}.bias": layer.bias.detach().numpy()}
+
+
+def load_layer(name: str, layer: nn.Linear, tensors: dict[str, np.ndarray]) -> None:
+    """Sets the parameters of a layer to the tensors of a checkpoint."""
+    layer.weight.copy_(torch.from_numpy(tensors[f"{name}.weight"]))
+    layer.bias.copy_(torch.from_numpy(tensors[f"{name}.bias"]))
+
+
+def must_fit(mine: dict[str, np.ndarray], theirs: dict[str, np.ndarray], path: str | Path) -> None:
+    """Raises a `ValueError` unless the tensors from a file have the names, shapes and features of a network."""
+    for name in mine | theirs:
+        one, other = mine.get(name, _NONE), theirs.get(name, _NONE)
+        if one.shape != other.shape or (name.startswith("features.") and (one != other).any()):
+            raise ValueError(f"{path} is of another network: {name} differs")
 
 
 class Network(nn.Module):
@@ -180,18 +199,11 @@ class Network(nn.Module):
             ValueError: they do not fit together, or the network has other widths or features.
         """
         parts(tensors, path)
-        mine, tensors = self.tensors(), without_win_probs(tensors)
-        for name in mine | tensors:
-            one, other = mine.get(name, _NONE), tensors.get(name, _NONE)
-            if one.shape != other.shape or (name.startswith("features.") and (one != other).any()):
-                raise ValueError(f"{path} is of another network: {name} differs")
+        must_fit(self.tensors(), without_win_probs(tensors), path)
         with torch.no_grad():
-            weight = tensors["trunk.0.weight"].T
-            self.first.weight.copy_(torch.from_numpy(weight))
-            self.first.bias.copy_(torch.from_numpy(tensors["trunk.0.bias"] + self.first.features.rest @ weight))
+            self.first.load(tensors["trunk.0.weight"], tensors["trunk.0.bias"])
             for name, one in self.layers():
-                one.weight.copy_(torch.from_numpy(tensors[f"{name}.weight"]))
-                one.bias.copy_(torch.from_numpy(tensors[f"{name}.bias"]))
+                load_layer(name, one, tensors)
 
 
 # Fields with a feature for each step: their number is a name (which tile, which space), or its first units matter most.

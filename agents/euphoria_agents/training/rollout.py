@@ -14,7 +14,7 @@ from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.players.greedy import Greedy, greedy_workspace
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
-from euphoria_agents.players.search.inference import SearchNetwork, has_win_probs, load_network, no_network
+from euphoria_agents.players.search.inference import load_network, no_network
 from euphoria_agents.players.weights import Weights
 from euphoria_agents.training import play_kernels
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
@@ -96,7 +96,7 @@ class Actor:
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
         self.games = _new_games(kind, blanks, seed, read_reward(reward))
         self.record = _new_record(len(kind))
-        self._critic = _load_critic(critic)
+        self._critic = no_network() if critic is None else load_network(critic)[0]
         self._queue = np.zeros(0, np.int64)  # the games that must still be played on in this pass
         self.names = [LEARNER]
         self._agents: dict[str, Agent] = {}  # by name, without the learner
@@ -296,20 +296,6 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarr
     rows, generator = np.zeros(n, GAME_DTYPE), np.zeros((n, 2), np.int64)
     workspaces = empty_tape(), greedy_workspace()
     return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, *workspaces)
-
-
-def _load_critic(path: Path | None) -> SearchNetwork:
-    """Returns the network that values decisions; one without layers if the value head does.
-
-    Raises:
-        ValueError: the checkpoint cannot be read (see `load_network`), or has no win probabilities.
-    """
-    if path is None:
-        return no_network()
-    critic, _ = load_network(path)
-    if not has_win_probs(critic):
-        raise ValueError(f"{path}: a critic needs win probabilities, and this player has none")
-    return critic
 
 
 def _new_record(games: int) -> Record:

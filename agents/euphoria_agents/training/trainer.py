@@ -42,7 +42,7 @@ from euphoria_agents.training.saved_run import (
     self_file,
 )
 from euphoria_agents.training.threads import Threads
-from euphoria_agents.training.win_probs import learn_win_probs
+from euphoria_agents.training.win_probs import learn_win_probs, new_model
 from euphoria_env import Rules
 from euphoria_env.derived_seeds import generator_from
 from euphoria_env.json_reader import Reader, read_array
@@ -82,6 +82,7 @@ class Trainer:
             )
             for parts, seed in zip(games, seeds, strict=True)
         ]  # fmt: skip
+        new_model(network.first.features, options.critic)  # which is refused now, not when its win probabilities learn on
         self._own_share = options.self_play * PRESENT_SELF
         self.league = League(options.baselines, (options.self_play - self._own_share) / (1 - self._own_share))
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}

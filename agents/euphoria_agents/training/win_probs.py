@@ -25,14 +25,15 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_tensors, linear, relu_layers
+from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_tensors, linear, load_layer, must_fit, relu_layers
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, play_round
 from euphoria_env.board import MAX_PLAYERS
 
 WIDTHS = [256, 128]  # of the hidden layers
 ROUND = 256  # games of each number of players
 STEEPEST = 1.0  # gradients are cut to this norm
-BATCH, EPOCHS, RATE = 1024, 2, 1e-3  # positions in a step, passes through them, and the rate of Adam, which goes down to 0
+BATCH = 1024  # positions in a step
+FROM_NOTHING, FURTHER = (2, 1e-3), (1, 3e-4)  # passes through the positions, and the rate of Adam, which goes down to 0
 EPSILON = 0.02  # share of the moves that are drawn from all that are legal
 MIXED = 0.06  # share of the games with other options, drawn at random
 
@@ -47,6 +48,7 @@ class WinProbs(nn.Module):
 
     def __init__(self, features: Features, widths: list[int]) -> None:
         super().__init__()
+        self.widths = widths
         self.first = FirstLayer(features, widths[0])
         self.described = nn.Linear(MAX_PLAYERS * NUM_FEATURES, widths[0], bias=False)
         self.hidden = hidden_layers(widths[0], widths[1:])
@@ -69,37 +71,67 @@ class WinProbs(nn.Module):
         return found
 
 
+def new_model(features: Features, critic: Path | None) -> WinProbs:
+    """Returns a network that has not learned yet, or a copy of a critic's.
+
+    Args:
+        features: what goes in.
+        critic: a player with win probabilities. If they do not depend on the features of the seats, the weights of these are 0.
+
+    Raises:
+        ValueError: the critic cannot be read, has no win probabilities, or has other features.
+    """
+    if critic is None:
+        return WinProbs(features, WIDTHS)
+    tensors = read_checkpoint(critic)[1]
+    found = parts(tensors, critic)
+    must_fit(features.tensors(), found.features.tensors(), critic)
+    if not found.win_probs:
+        raise ValueError(f"{critic}: a critic needs win probabilities, and this player has none")
+    model = WinProbs(features, [len(bias) for _, bias in found.win_probs[:-1]])
+    weight, inputs = tensors["outlook.0.weight"], len(features.source)
+    with torch.no_grad():
+        model.first.load(weight[:, :inputs], tensors["outlook.0.bias"])
+        model.described.weight.zero_()
+        model.described.weight[:, : weight.shape[1] - inputs] = torch.from_numpy(weight[:, inputs:])
+        for k, one in enumerate([*model.hidden, model.head], start=1):
+            load_layer(f"outlook.{k}", one, tensors)
+    return model
+
+
 def learn_win_probs(options: Options, player: Path, console: Console, kind: type[np.floating] = np.float32) -> Path:
     """Gives a player these layers, in place of those it may have; equal options give equal ones, whatever the number of threads.
 
     Args:
-        options: `win_probs_games` of each number of players, `players`, `threads` and `seed` count.
+        options: `win_probs_games` of each number of players, `players`, `critic`, `threads` and `seed` count. The layers of the
+            critic learn on, in one pass and at a lower rate; without one, they learn from nothing.
         player: its file, which is replaced.
         console: for a progress bar.
         kind: of the numbers that are written; float16 takes half the space.
 
     Raises:
-        ValueError: the player cannot be read, or wins no game.
+        ValueError: the player or the critic cannot be read, or the player wins no game.
         OSError: the file cannot be written.
     """
     header, tensors = read_checkpoint(player)
     torch.manual_seed(options.seed)
-    model = WinProbs(parts(tensors, player).features, WIDTHS)
+    model = new_model(parts(tensors, player).features, options.critic)
+    passes, rate = FROM_NOTHING if options.critic is None else FURTHER
     optimizer = torch.optim.Adam(model.parameters(), eps=1e-5, fused=True)
-    players = tuple(sorted(set(options.players)))
+    players = sorted(options.players)
     rounds, games = -(-options.win_probs_games // ROUND), min(ROUND, options.win_probs_games)
     play = partial(play_round, PPO.of(tensors, player), players, games, MIXED, EPSILON)
     rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
     with Progress(console, "win probabilities", "rounds of games", rounds) as bar:
         for number, positions in enumerate(_played(play, [(options.seed, k) for k in range(rounds)], options.threads)):
             for group in optimizer.param_groups:
-                group["lr"] = RATE * (1 - number / rounds)
-            _learn(model, optimizer, positions, rng, losses)
-            bar.show(number + 1, "loss " + ", ".join(f"{losses[n]:.3f} with {n} players" for n in players))
+                group["lr"] = rate * (1 - number / rounds)
+            _learn(model, optimizer, positions, passes, rng, losses)
+            bar.show(number + 1, "loss " + ", ".join(f"{losses[n]:.3f} with {n} players" for n in sorted(set(players))))
     found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
     if not found:
         raise ValueError(f"{player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from")
-    learned = {"games": options.win_probs_games, "widths": WIDTHS, "losses": found}
+    learned = {"games": options.win_probs_games, "widths": model.widths, "losses": found}
     training = {**header.get("training", {}), "outlook": learned}
     return save_checkpoint(player, without_win_probs(tensors) | model.tensors(), training, kind)
 
@@ -117,13 +149,18 @@ def _played(play: Callable[[Any], Positions], seeds: list[tuple[int, int]], thre
 
 
 def _learn(
-    model: WinProbs, optimizer: torch.optim.Optimizer, positions: Positions, rng: np.random.Generator, losses: np.ndarray
+    model: WinProbs,
+    optimizer: torch.optim.Optimizer,
+    positions: Positions,
+    passes: int,
+    rng: np.random.Generator,
+    losses: np.ndarray,
 ) -> None:
     """Goes through the positions of a round; `losses` keep a running mean of those of the first pass, by number of players."""
     if not len(positions.winners):
         return
     winners = torch.from_numpy(positions.winners)
-    for epoch in range(EPOCHS):
+    for number in range(passes):
         first = np.zeros(len(winners), np.float32)
         for which in np.array_split(rng.permutation(len(winners)), max(1, len(winners) // BATCH)):
             loss = -model(positions, which).gather(1, winners[which, None])[:, 0]
@@ -132,7 +169,7 @@ def _learn(
             loss.mean().backward()
             nn.utils.clip_grad_norm_(model.parameters(), STEEPEST)
             optimizer.step()
-        if epoch == 0:  # of positions that are new to it
+        if number == 0:  # of positions that are new to it
             for n in np.unique(positions.players):
                 new = first[positions.players == n].mean()
                 losses[n] = new if np.isnan(losses[n]) else losses[n] + (new - losses[n]) / 10
