@@ -126,6 +126,13 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
         write_whole(link, "a loop")
 
 
+@pytest.mark.parametrize(("name", "writer"), WRITERS)
+def test_a_new_file_has_the_usual_mode(name: str, writer: Callable[[Path], Any], tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    writer(tmp_path / name)
+    assert (tmp_path / name).stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
 def test_the_mode_of_a_file_is_kept_and_other_names_keep_the_old_content(tmp_path: Path) -> None:
     path, other = tmp_path / "a.txt", tmp_path / "b.txt"
     path.touch(0o640)

@@ -39,13 +39,15 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.new")
         beside.touch(exist_ok=False)
+        mode = beside.stat().st_mode  # which safetensors would change
         try:
             yield beside
             with beside.open("rb+") as written:
                 os.fsync(written.fileno())  # the content must be on the disk before the name
             target = _destination(path)  # checked again, since it may have become something else
             with contextlib.suppress(FileNotFoundError):
-                beside.chmod(stat.S_IMODE(target.stat().st_mode))
+                mode = target.stat().st_mode
+            beside.chmod(stat.S_IMODE(mode))
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
