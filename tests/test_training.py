@@ -326,6 +326,18 @@ def test_a_critic_values_decisions_by_its_win_probabilities() -> None:
             assert value == pytest.approx((3 * seats[game.player] - 1) / 2, abs=1e-4)
 
 
+def test_the_value_head_judges_games_with_others_than_networks() -> None:
+    network, found = Network(make_features(), [16]), []
+    for critic in (None, ppo.SHIPPED):
+        actor = Actor([(8, Rules(num_players=3))], "win", 7, {"random": load("random")}, network.first.rows, critic)
+        actor.seat({}, {"random": 1.0})
+        actor.begin_games()
+        actor.begin(network.player())
+        actor.play()
+        found.append(actor.collected())
+    assert len(found[0].value) > 50 and np.array_equal(found[0].value, found[1].value)
+
+
 # ------------------------------------------------------------------------------------------------------- runs
 
 

@@ -222,6 +222,15 @@ def choose_greedily(games, i, deals, n, moves):  # type: ignore[no-untyped-def]
 
 
 @jit
+def among_networks(games, i, players):  # type: ignore[no-untyped-def]
+    """Returns whether networks play all seats of game i."""
+    lowest = 0
+    for p in range(int(games.rows[i]["num_players"])):
+        lowest = min(lowest, players.policy[games.seating[i, p]])
+    return lowest == 0
+
+
+@jit
 def judged_value(critic, g, work):  # type: ignore[no-untyped-def]
     """Returns the mover's expected reward `win`, by the win probabilities of a critic."""
     p, n = int(g["player"]), int(g["num_players"])
@@ -250,7 +259,7 @@ def choose_move(games, i, players, policies, critic, record, work):  # type: ign
     found = choose_by_policy(g, policies[policy], n, work)
     chosen = draw_by_logs(work.logs, n, chance)
     if player == LEARNER_NUMBER:
-        if inference.has_win_probs(critic):
+        if inference.has_win_probs(critic) and among_networks(games, i, players):  # a critic knows no other opponents
             work.value[0] = judged_value(critic, g, work)
         record_decision(games, i, record, n, found, chosen, work)
     return work.moves[chosen]
