@@ -30,7 +30,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numba import typeof
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -41,13 +40,22 @@ from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
 from euphoria_agents.training.play_kernels import NOBODY, show_decisions
-from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, play_until, playout_win_rates, winners
-from euphoria_env import Game, Rules
+from euphoria_agents.training.self_play import (
+    MOST_TURNS,
+    continued,
+    dealt_again,
+    play_games,
+    play_until,
+    playout_win_rates,
+    winners,
+)
+from euphoria_env import Rules
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.jit import entry
+from euphoria_env.engine.loop import step
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
+from euphoria_env.engine.tape import empty_tape
 from euphoria_env.observations import OBS_SIZE
 
 TEST_SET = Path(__file__).parents[1] / "benchmarks" / "value_positions.npz"
@@ -96,7 +104,7 @@ class TestSet:
     true: np.ndarray
 
 
-@entry(typeof(inference.no_network()), "int64", ROWS, "float64[:] float64[:,:] float64[:,:] float64[:,:]")
+@entry(inference.NETWORK, "int64", ROWS, "float64[:] float64[:,:] float64[:,:] float64[:,:]")
 def judge(net, reward, positions, features, by_outlook, by_value, by_evaluation):  # type: ignore[no-untyped-def]
     """Writes everybody's chances in some positions: (K, MAX_PLAYERS) each, those of the value not yet divided by their sum."""
     for k in range(len(positions)):
@@ -243,13 +251,10 @@ def add_advantages(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO
     """Compares what two moves differ in: by estimates from half of the games after each, and truly, by the other half."""
     rng = np.random.default_rng(seed)
     some, moves = pairs_of_moves(agent, test.rows, rng)
-    rows = np.repeat(test.rows[some], 2 * times)
+    rows, tape = dealt_again(test.rows[some], 2 * times, rng), empty_tape()
     seats = rows["player"].astype(np.int64)
-    for i, deal in enumerate(rng.integers(2**62, size=len(rows)).tolist()):
-        deal_hidden(rows, i, int(seats[i]), deal)
-        game = Game.taking(rows[i : i + 1].copy())
-        game.play(int(moves.ravel()[i // times]))
-        rows[i] = game.states[0]
+    for i, move in enumerate(np.repeat(moves, times).tolist()):
+        step(rows, i, move, tape)
     for name, said in said_until_the_end(agent, rows, seats, judge, rng).items():
         won, changes = said[-1].reshape(-1, 2, times), np.diff(said, axis=0)
         halves = [won[:, 0, half::2] - won[:, 1, half::2] for half in (0, 1)]

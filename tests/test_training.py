@@ -629,6 +629,16 @@ def test_a_critic_without_win_probabilities_is_refused(straight: Path, tmp_path:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_run_keeps_its_critic(tmp_path: Path) -> None:
+    critic = Path(shutil.copy(ppo.SHIPPED, tmp_path / "mine.safetensors"))
+    go(options(tmp_path / "run", critic=critic, reward="win"), updates=1)
+    critic.unlink()
+    assert go(Options(resume=tmp_path / "run"), updates=2).update == 2
+    (tmp_path / "run" / "critic.safetensors").unlink()
+    with pytest.raises(ValueError, match="critic.safetensors cannot be read"):
+        go(Options(resume=tmp_path / "run"))
+
+
 def test_no_run_is_overwritten_and_no_other_file_resumed(straight: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is a run in"):
         go(options(straight))

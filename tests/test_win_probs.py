@@ -85,14 +85,11 @@ def test_those_of_a_critic_learn_on(fitted: Path, tmp_path: Path) -> None:
         assert 0 < np.abs(after[name] - tensors[name]).max() < 0.1
 
 
-def test_a_critic_that_does_not_read_the_features_of_the_seats(tmp_path: Path) -> None:
+def test_a_critic_that_does_not_read_the_features_of_the_seats() -> None:
     old = SHIPPED.parent / "ppo-9e763b08636a.safetensors"
     tensors = read_checkpoint(old)[1]
-    weight, theirs = (
-        win_probs.new_model(parts(tensors, old).features, old).tensors()["outlook.0.weight"],
-        tensors["outlook.0.weight"],
-    )
-    inputs = theirs.shape[1]
+    model, theirs = win_probs.new_model(parts(tensors, old).features, old), tensors["outlook.0.weight"]
+    weight, inputs = model.tensors()["outlook.0.weight"], theirs.shape[1]
     assert np.array_equal(weight[:, :inputs], theirs) and weight.shape[1] == inputs + MAX_PLAYERS * NUM_FEATURES
     assert not weight[:, inputs:].any()
 

@@ -106,7 +106,6 @@ _NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
 GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE, GREEDY_WORKSPACE), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
-CRITIC = typeof(inference.no_network())
 
 
 @jit
@@ -223,7 +222,7 @@ def choose_greedily(games, i, deals, n, moves):  # type: ignore[no-untyped-def]
 
 @jit
 def among_networks(games, i, players):  # type: ignore[no-untyped-def]
-    """Returns whether networks play all seats of game i."""
+    """Returns whether networks play all seats of game i; those beyond MAX_POLICIES do not count as such."""
     lowest = 0
     for p in range(int(games.rows[i]["num_players"])):
         lowest = min(lowest, players.policy[games.seating[i, p]])
@@ -233,10 +232,10 @@ def among_networks(games, i, players):  # type: ignore[no-untyped-def]
 @jit
 def judged_value(critic, g, work):  # type: ignore[no-untyped-def]
     """Returns the mover's expected reward `win`, by the win probabilities of a critic."""
-    p, n = int(g["player"]), int(g["num_players"])
+    p = int(g["player"])
     inference.encode(critic, g, p)
     inference.win_probs(critic, g, p, work.chances)
-    return (work.chances[p] * n - 1.0) / (n - 1)
+    return inference.reward_of_chance(work.chances[p], int(g["num_players"]))
 
 
 @jit
@@ -284,7 +283,7 @@ def play_game(games, i, players, policies, critic, record, work):  # type: ignor
     return True
 
 
-@entry(GAMES, "int64[:]", PLAYERS, POLICIES, CRITIC, RECORD, apart=True)
+@entry(GAMES, "int64[:]", PLAYERS, POLICIES, inference.NETWORK, RECORD, apart=True)
 def play_actor_games(games, chosen, players, policies, critic, record):  # type: ignore[no-untyped-def]
     """Plays the games `chosen` one after another by `play_game`; returns how many were played before the record was full."""
     games, players, policies = borrowed(games), borrowed(players), borrowed(policies)

@@ -103,10 +103,16 @@ def continued(agent: PPO, positions: np.ndarray, times: int, rng: np.random.Gene
     Args:
         until: int64 (N,), the seat before whose next decision to stop, or NOBODY.
     """
-    rows, until = np.repeat(positions, times), np.repeat(until, times)
+    rows = dealt_again(positions, times, rng)
+    play_until(agent, rows, rng, np.repeat(until, times))
+    return rows
+
+
+def dealt_again(positions: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
+    """Copies of positions, (N * times,), in each of which the cards that the mover cannot know are dealt again (R19)."""
+    rows = np.repeat(positions, times)
     for i, seed in enumerate(rng.integers(2**62, size=len(rows)).tolist()):
         deal_hidden(rows, i, int(rows["player"][i]), seed)
-    play_until(agent, rows, rng, until)
     return rows
 
 

@@ -12,9 +12,8 @@ import numpy as np
 from euphoria_agents.play.study.decision_analysis import best_of, rounded
 from euphoria_agents.players.ppo import PPO, make_ppo
 from euphoria_agents.training.play_kernels import NOBODY
-from euphoria_agents.training.self_play import play_until, winners
+from euphoria_agents.training.self_play import dealt_again, play_until, winners
 from euphoria_env.actions import NAMES
-from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.loop import step
 from euphoria_env.engine.tape import empty_tape
 
@@ -70,14 +69,14 @@ def compare(
 
 def _results(agent: PPO, state: np.ndarray, move: int, seed: Sequence[int]) -> np.ndarray:
     """Returns the results of playouts after a move for the player who decides, float64 (AT_ONCE,)."""
-    rng, rows, player, tape = np.random.default_rng(seed), np.repeat(state, AT_ONCE), int(state["player"][0]), empty_tape()
-    for i, deal in enumerate(rng.integers(2**62, size=AT_ONCE).tolist()):
-        deal_hidden(rows, i, player, deal)
+    rng, tape = np.random.default_rng(seed), empty_tape()
+    rows = dealt_again(state, AT_ONCE, rng)
+    for i in range(AT_ONCE):
         if not step(rows, i, move, tape):
             raise ValueError(f"the move {NAMES[move]!r} is illegal here")
     play_until(agent, rows, rng, np.full(AT_ONCE, NOBODY))
     winner = winners(rows)
-    return np.where(winner < 0, 1 / int(state["num_players"][0]), winner == player)
+    return np.where(winner < 0, 1 / int(state["num_players"][0]), winner == state["player"][0])
 
 
 def _summary(differences: np.ndarray) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import typeof
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import (
@@ -183,6 +184,12 @@ def chance_to_win(g, p, expected, reward):  # type: ignore[no-untyped-def]
 
 
 @jit
+def reward_of_chance(chance, n):  # type: ignore[no-untyped-def]
+    """Returns the expected reward `win` with n players for a win probability: the inverse of `chance_to_win`."""
+    return (chance * n - 1.0) / (n - 1)
+
+
+@jit
 def has_win_probs(net):  # type: ignore[no-untyped-def]
     """Returns whether the network has layers for the win probabilities."""
     return net.win.rows.shape[1] > 0
@@ -212,3 +219,6 @@ def win_probs(net, g, observer, chances):  # type: ignore[no-untyped-def]
             logit += x[j] * net.win.head[k, j]
         chances[(observer + k) % n] = logit
     softmax(chances, n)
+
+
+NETWORK = typeof(no_network())  # the type of a network, as an argument of entry points

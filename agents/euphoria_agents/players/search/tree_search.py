@@ -104,10 +104,10 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
 
 # The types of the arguments of entry points.
 TREE, WORKSPACE = typeof(empty_tree()), typeof(empty_workspace())
-NET, PLAN = typeof(inference.no_network()), typeof(SearchPlan(0, 0, 0, 0.0, 0))
+PLAN = typeof(SearchPlan(0, 0, 0, 0.0, 0))
 
 
-@entry(TREE, WORKSPACE, NET, PLAN, "int64 bool_ int64 int64")
+@entry(TREE, WORKSPACE, inference.NETWORK, PLAN, "int64 bool_ int64 int64")
 def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
     """Makes up to `most` simulations from the root, which is the second row, until `last` have begun; returns how many it made.
 
