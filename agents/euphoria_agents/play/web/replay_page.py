@@ -51,8 +51,7 @@ def replay_page(
     """
     if seen_by not in (EVERYBODY, MOVERS, *range(len(names))):
         raise ValueError(f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(names) - 1}, not {seen_by}")
-    shown = _shown(entries, seen_by)
-    transcript = Transcript(game, names)
+    shown, transcript = _shown(entries, seen_by), Transcript(game, names)
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
     moments = list(_moments(game, names, [*seats, seat]))
