@@ -290,8 +290,8 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
         ("agent.name", " ", "name must"),
         ("opponents.greedy.games", 2000, "opponents.greedy.games must"),
         ("matches.1.against", "random", "matches must"),
-        ("entry.code", "javascript:alert(1)", "entry.code: expected str matching regex"),
-        ("entry.paper", "https://a.b/) | x", "entry.paper: expected str matching regex"),
+        ("entry.code", "javascript:alert(1)", "entry.code: expected an address of the web, or a path"),
+        ("entry.paper", "https://a.b/) | x", "entry.paper: expected an address"),
         ("entry.reproduced_by", ["a | b"], "name must"),
     ],
 )

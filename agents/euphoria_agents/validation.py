@@ -7,6 +7,13 @@ from typing import Any, TypeVar
 import msgspec
 
 T = TypeVar("T")
+_DESCRIBED: dict[str, str] = {}  # by regular expression, as messages show it: what fits
+
+
+def described(pattern: str, what: str) -> msgspec.Meta:
+    """The constraint of a text that must match a regular expression; messages name what is allowed in words."""
+    _DESCRIBED[repr(pattern)] = what
+    return msgspec.Meta(pattern=pattern)
 
 
 def checked(value: Any, kind: type[T], name: str = "", strict: bool = True) -> T:
@@ -45,5 +52,7 @@ def _sentence(message: str, name: str) -> str:
     """Puts msgspec's message after the key: "Expected `int` >= 1 - at `$.seats[2]`" becomes "seats[2]: expected int >= 1"."""
     what, _, path = message.replace("`", "").partition(" - at ")
     key = (name + path.removeprefix("$")).removeprefix(".")
+    expected, _, pattern = what.partition("str matching regex ")
+    what = expected + (_DESCRIBED[pattern] if pattern else "")
     what = what[0].lower() + what[1:]
     return f"{key}: {what}" if key else what

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from euphoria_agents.benchmark.tasks import BUDGETS, Task, task_of
-from euphoria_agents.validation import checked
+from euphoria_agents.validation import checked, described
 from euphoria_env.json_reader import Json, read_json
 
 FORMAT, VERSION = "euphoria-result", 1
@@ -68,7 +68,11 @@ class _Training(Struct):
     command: str
 
 
-Link = Annotated[str, Meta(pattern=r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", max_length=300)]  # elsewhere, or in this repository
+Link = Annotated[
+    str,
+    described(r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", "an address of the web, or a path in the repository"),
+    Meta(max_length=300),
+]
 
 
 class Entry(Struct, forbid_unknown_fields=True):
@@ -80,7 +84,7 @@ class Entry(Struct, forbid_unknown_fields=True):
         reproduced_by: the people who had the agent play some of its games again (`--check`), or trained it again.
     """
 
-    date: Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
+    date: Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]
     code: Link | None = None
     paper: Link | None = None
     reproduced_by: list[str] = []

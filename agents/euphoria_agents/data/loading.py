@@ -18,7 +18,7 @@ from euphoria_agents.data.collecting import DATASET, FORMAT, VERSION
 from euphoria_agents.data.parquet import Columns, joined, read_part, sha256
 from euphoria_agents.files import read_text
 from euphoria_agents.network.checkpoint import layout
-from euphoria_agents.validation import checked
+from euphoria_agents.validation import checked, described
 from euphoria_env import Rules
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.json_reader import Json, read_integer, read_json, shown
@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 class _File(Struct):
-    name: Annotated[str, Meta(pattern=r"^part-\d{5}\.parquet$")]  # no path, so it stays in this folder
+    name: Annotated[str, described(r"^part-\d{5}\.parquet$", "a name such as part-00000.parquet, without a folder")]
     games: Annotated[int, Meta(ge=1)]
     decisions: Count
     sha256: str
