@@ -69,7 +69,7 @@ class Field(NamedTuple):
 _Row = tuple[str, int, int, int, str]
 
 _GAME: list[_Row] = [
-    *((name, option.size, *option.range, f"rules option: {option.help}") for name, option in OPTIONS.items()),
+    *((name, option.size, *option.range, f"rules option: {option.help}{option.shown}") for name, option in OPTIONS.items()),
     ("turn", 3, 0, 127, "turns begun, in digits of base 128, lowest first"),
     ("status", 1, 0, 3, "0 setup, 1 play, 2 over, 3 truncated"),
     ("active", _P, 0, 1, "whose turn it is, one-hot by seat"),

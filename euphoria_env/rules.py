@@ -114,6 +114,13 @@ class Option:
         code = min(self.encode(value), base**self.size - 1)
         return [code // base**k % base for k in builtins.range(self.size)]
 
+    @property
+    def shown(self) -> str:
+        """What `show` writes, in words, where it is not the value itself."""
+        if self.kind is tuple:
+            return "; 1: out of the game"
+        return f"; 0: {self.decode(0)}, in digits of base {DIGIT}, lowest first" if self.size > 1 else ""
+
 
 RECRUITS_A_PLAYER = 6  # the fewest recruits in a pool for each player (R17.6)
 

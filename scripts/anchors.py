@@ -40,7 +40,7 @@ def anchors(task: Task, options: Options, console: Console) -> list[float]:
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed, processes=options.processes)
-    for task in map(task_of, options.tasks):
+    for task in [task_of(name) for name in options.tasks]:
         console.print(f'    "{task.name}": {tuple(anchors(task, options, console))},')
 
 

@@ -22,11 +22,12 @@ from msgspec import Meta
 from rich.console import Console
 
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.machine import usable_cores
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint
 from euphoria_agents.training import config
 from euphoria_agents.training.config import Count0, PlayerCount, Seed, ThreadCount
 from euphoria_agents.training.network import Network
-from euphoria_agents.training.win_probs import learn_win_probs
+from euphoria_agents.training.win_probs import learn_win_probs, new_model
 from euphoria_agents.validation import checked
 
 
@@ -42,7 +43,7 @@ class Options:
         [2, 3, 4, 5, 6], "numbers of players in these games; one named twice gets twice as many"
     )
     fp16: bool = option(False, "write the mean in 16 bits, which takes half the space")
-    threads: ThreadCount = option(os.cpu_count() or 1, "that play; any number gives the same player")
+    threads: ThreadCount = option(usable_cores(), "that play; any number gives the same player")
     seed: Seed = option(0, "equal seeds give equal players")
 
 
@@ -66,9 +67,12 @@ def main() -> None:
     options, console = parse_options(Options), Console(emoji=False, markup=False)
     checked(vars(options), Options)
     torch.set_num_threads(1)
-    training = read_checkpoint(options.files[-1])[0]["training"] | {"averaged": [str(path) for path in options.files]}
+    tensors, training = mean(options.files), read_checkpoint(options.files[-1])[0].get("training", {})
+    if options.critic is not None:
+        new_model(parts(tensors, options.files[0]).features, options.critic)  # refuses a wrong critic before anything is written
+    training = {name: value for name, value in training.items() if name != "outlook"} | {"averaged": [*map(str, options.files)]}
     kind = np.float16 if options.fp16 else np.float32
-    save_checkpoint(options.out, mean(options.files), training, kind)
+    save_checkpoint(options.out, tensors, training, kind)
     if options.win_probs_games:
         same = {name: getattr(options, name) for name in ("win_probs_games", "players", "critic", "threads", "seed")}
         learn_win_probs(config.Options(**same), options.out, console, kind)

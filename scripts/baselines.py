@@ -123,7 +123,7 @@ def main() -> None:
         raise ValueError(f"there is no baseline {unknown[0]!r}; there are {', '.join(known)}")
     if missing := [name for name in options.algorithms if name in BASELINES and not BASELINES[name].is_installed]:
         raise ValueError(f"{missing[0]} needs {BASELINES[missing[0]].library}, which is not installed (docs/benchmark.md)")
-    for task in map(task_of, options.tasks):
+    for task in [task_of(name) for name in options.tasks]:
         installed = [name for name, baseline in BASELINES.items() if baseline.is_installed]
         for name in options.algorithms or [*untrained(task), *installed]:
             if name not in BASELINES:
@@ -139,9 +139,11 @@ def untrained(task: Task) -> list[str]:
 
 
 def train_and_judge(options: Options, console: Console, task: Task, name: str, seed: int) -> None:
-    """A training with one seed, and its results."""
+    """A training with one seed, its curve and its result, unless the result is there."""
     baseline = BASELINES[name]
     folder = options.out / task.name / f"{name}-{options.decisions}-{seed}"
+    if result_file(options, task, folder).exists():
+        return
     arguments, done = baseline.arguments(task, options.decisions, seed, folder), folder / "training.json"
     if not done.exists():
         console.print(f"{task.name}: training {name}, seed {seed}")
@@ -153,24 +155,28 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
         about = {"decisions": options.decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())
-    if judge_one(options, console, task, name, f"{baseline.agent}:{folder / baseline.file}", folder, training):
-        write_whole(options.results / task.name / f"{folder.name}.csv", (folder / baseline.curve).read_bytes())
+    write_whole(options.results / task.name / f"{folder.name}.csv", (folder / baseline.curve).read_bytes())
+    judge_one(options, console, task, name, f"{baseline.agent}:{folder / baseline.file}", folder, training)
+
+
+def result_file(options: Options, task: Task, folder: Path) -> Path:
+    """Where the leaderboard looks for the result of a folder."""
+    return options.results / task.name / f"{folder.name}.json"
 
 
 def judge_one(
     options: Options, console: Console, task: Task, name: str, spec: str, folder: Path, training: dict[str, Any] | None = None
-) -> bool:
-    """Judges a player, puts its result where the leaderboard looks for it, and returns whether there was none."""
-    at = options.results / task.name / f"{folder.name}.json"
+) -> None:
+    """Judges a player, and puts its result where the leaderboard looks for it, unless one is there."""
+    at = result_file(options, task, folder)
     if at.exists():
-        return False
+        return
     console.print(f"{task.name}: judging {folder.name}")
     judged = folder / "judged"
     run(["-m", "euphoria_agents", "benchmark", task.name, "--agent", spec, "--name", name, "--out", str(judged),
          "--processes", str(options.processes)])  # fmt: skip
     found = json.loads((judged / RESULT).read_text())
     write_whole(at, json.dumps(found | ({"training": training} if training else {}), indent=1) + "\n")
-    return True
 
 
 def run(arguments: list[str]) -> None:

@@ -14,7 +14,7 @@
   and the game is played on K times after each. The difference of the shares won is how much their advantages truly differ.
 
 The sources are its win probabilities (`outlook`), its value turned into chances (of all seats, divided by their sum) and the
-evaluation of `greedy`.
+evaluation of `greedy`. Only the first knows no more than the mover: the others also read the cards of the other seats.
 `--make FILE` makes new test positions instead (20 minutes for each number of players)."""
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def judged(net: inference.SearchNetwork, reward: int, positions: np.ndarray, n: 
     found["value"] /= found["value"].sum(1, keepdims=True)
     over = positions["status"] >= OVER
     for chances in found.values():
-        chances[over] = positions["ranking"][over] == 1
+        chances[over] = winners(positions[over])[:, None] == np.arange(MAX_PLAYERS)
     return {name: chances[:, :n] for name, chances in found.items()}
 
 
@@ -291,6 +291,8 @@ def reliability(name: str, said: np.ndarray, won: np.ndarray) -> Table:
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False, markup=False)
+    if options.advantages and not (options.advantages >= 4 and options.positions):
+        raise ValueError("advantages must be 0 or at least 4, and they need test positions")
     path = checkpoint_path(options.player)
     agent, (net, reward) = PPO.load(path), inference.load_network(path)
     if options.make is not None:

@@ -53,7 +53,8 @@ def train_one(options: Options, folder: Path, console: Console) -> str:
     start = time.perf_counter()
     trained = trainer.train(choices, console)
     seconds = time.perf_counter() - start
-    return f"{trained.decisions:,} decisions in {seconds:.0f} s, the win probabilities of all seats included"
+    included = "" if trained.interrupted else ", the win probabilities of all seats included"
+    return f"{trained.decisions:,} decisions in {seconds:.0f} s{included}"
 
 
 def rate(console: Console, options: Options, players: dict[str, Agent]) -> ResultTable:

@@ -3,7 +3,8 @@
 Both agents play the same deals from every seat; in each game one opponent of a pool has all the other seats. One observation is
 the share of a deal's games that the candidate wins more, averaged over the pool. The test compares "the candidate gains --gain"
 with "it gains nothing", by the normal distribution with the observed variance, and stops at Wald's bounds. Each opponent has a
-veto: the candidate is refused if it loses --loss against this opponent rather than nothing."""
+veto: the candidate is refused if it loses --loss against this opponent rather than nothing, and is not accepted while that is the
+likelier of the two."""
 
 from __future__ import annotations
 

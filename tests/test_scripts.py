@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -54,12 +55,15 @@ def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> No
     files = [str(SHIPPED), str(other)] * 3
     call("average", "--files", *files, "--win-probs-games", "0", "--out", str(out))
     header, mean = read_checkpoint(out)
-    assert header["training"]["averaged"] == files
+    assert header["training"]["averaged"] == files and "outlook" not in header["training"]
     for name, one in mean.items():
         assert one == pytest.approx(tensors[name] * (2 if name == "value.0.bias" else 1), abs=1e-5), name
         assert not name.startswith("features.") or (one == tensors[name]).all(), "a run could not start with the mean"
     save_checkpoint(other, {**tensors, "trunk.1.bias": tensors["trunk.1.bias"][:-1]}, header["training"])
     assert "trunk.1 are missing or do not fit" in call("average", "--files", *files, "--out", str(tmp_path / "new"), code=2)
+    critic, before = shutil.copy(out, tmp_path / "critic.safetensors"), out.read_bytes()
+    told = call("average", "--files", str(SHIPPED), "--critic", str(critic), "--out", str(out), code=2)
+    assert "a critic needs win probabilities" in told and out.read_bytes() == before
 
 
 @pytest.mark.slow

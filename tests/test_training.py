@@ -401,7 +401,7 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
     output = io.StringIO()
     run = train(options(tmp_path / "run", decisions=10**6, total_minutes=2.0), Console(file=output, width=200))
     assert run.update == 4 and rates == pytest.approx([7e-4 * left for left in (1, 0.75, 0.5, 0.25)])
-    assert run._bar.total == round(run.decisions / 0.75), "the last report should have expected the end by the time"
+    assert run._bar.total == run.decisions, "the last report should have expected the end by the time"
     monkeypatch.undo()
     train(Options(resume=tmp_path / "run"), Console(file=output, width=200))
     assert f"the run has had its 2 minutes; --resume {tmp_path / 'run'} --total-minutes N goes on" in output.getvalue()
@@ -629,8 +629,11 @@ def test_a_critic_without_win_probabilities_is_refused(straight: Path, tmp_path:
     assert not (tmp_path / "run").exists()
 
 
-def test_a_run_keeps_its_critic(tmp_path: Path) -> None:
-    critic = Path(shutil.copy(ppo.SHIPPED, tmp_path / "mine.safetensors"))
+def test_a_run_keeps_its_critic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    critic, learnt = Path(shutil.copy(ppo.SHIPPED, tmp_path / "mine.safetensors")), []
+    monkeypatch.setattr(trainer, "learn_win_probs", lambda options, *_: learnt.append(options.critic))
+    go(options(tmp_path / "whole", critic=critic, reward="win", decisions=1, win_probs_games=1))
+    assert learnt == [tmp_path / "whole" / "critic.safetensors"], "the original may have changed since the run began"
     go(options(tmp_path / "run", critic=critic, reward="win"), updates=1)
     critic.unlink()
     assert go(Options(resume=tmp_path / "run"), updates=2).update == 2

@@ -12,7 +12,14 @@ torch = pytest.importorskip("torch")
 from rich.console import Console  # noqa: E402
 
 from euphoria_agents import load  # noqa: E402
-from euphoria_agents.network.checkpoint import MOST_OF_A_FEATURE, SEAT_FEATURES, parts, read_checkpoint, save_checkpoint  # noqa: E402
+from euphoria_agents.network.checkpoint import (  # noqa: E402
+    MOST_OF_A_FEATURE,
+    SEAT_FEATURES,
+    parts,
+    read_checkpoint,
+    save_checkpoint,
+    without_win_probs,
+)
 from euphoria_agents.players.ppo import PPO, SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, describe_positions  # noqa: E402
@@ -232,8 +239,13 @@ def test_an_outlook_of_other_seats_is_refused(fitted: Path, tmp_path: Path) -> N
     header, tensors = read_checkpoint(fitted)
     wrong = {**tensors, "outlook.2.weight": tensors["outlook.2.weight"][:5], "outlook.2.bias": tensors["outlook.2.bias"][:5]}
     path = save_checkpoint(tmp_path / "wrong.safetensors", wrong, header["training"])
-    with pytest.raises(ValueError, match=r"wrong.safetensors: the outlook has 5 seats, not 6"):
+    with pytest.raises(ValueError, match=r"wrong.safetensors: the outlook has 3 layers and 5 seats, not at least 2 and 6"):
         load(f"mcts:5:ppo:{path}")
+    inputs = tensors["outlook.0.weight"].shape[1]
+    single = {"outlook.0.weight": np.zeros((6, inputs), np.float32), "outlook.0.bias": np.zeros(6, np.float32)}
+    path = save_checkpoint(tmp_path / "single.safetensors", {**without_win_probs(tensors), **single}, header["training"])
+    with pytest.raises(ValueError, match=r"single.safetensors: the outlook has 1 layers"):
+        load(f"ppo:{path}")
     lacking = {name: tensor for name, tensor in tensors.items() if name != "outlook.1.bias"}
     path = save_checkpoint(tmp_path / "lacking.safetensors", lacking, header["training"])
     with pytest.raises(ValueError, match=r"outlook"):

@@ -1,4 +1,4 @@
-"""The rules in numba: one structured row per game, one file per chapter of the rules.
+"""The rules in numba: one structured row per game; the files name the paragraphs that they implement.
 
 Layers, inner to outer: `state` (the row), `chance` (the generator and loaded outcomes), the small parts of a turn (`markers`,
 `artifacts`, `rolls`, `stars`, `allegiance`, `costs`, `abilities`), the chapters built of them (`placement`, `construction`,

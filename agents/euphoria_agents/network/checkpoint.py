@@ -233,13 +233,17 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
     trunk, shared = _layers(path, "trunk", network["trunk"], tensors, np.ones(len(features.source)))
     policy, logits = _layers(path, "policy", network["policy"], tensors, shared)
     value, values = _layers(path, "value", network["value"], tensors, shared)
-    if not (trunk and policy and value) or (len(logits), len(values)) != (actions.NUM_ACTIONS, 1):
+    if not (trunk and policy and value):
+        raise ValueError(f"{path}: the network lacks a trunk, a policy or a value")
+    if (len(logits), len(values)) != (actions.NUM_ACTIONS, 1):
         found = f"{len(logits)} logits and {len(values)} values"
         raise ValueError(f"{path}: the network has {found}, not {actions.NUM_ACTIONS} and 1")
     inputs = np.ones(len(features.source))
     if tensors.get("outlook.0.weight", np.zeros((0, 0))).shape[-1:] == (len(inputs) + SEAT_FEATURES * MAX_PLAYERS,):
         inputs = np.concatenate([inputs, np.full(SEAT_FEATURES * MAX_PLAYERS, MOST_OF_A_FEATURE)])
     win_probs, seats = _layers(path, "outlook", network["outlook"], tensors, inputs)
-    if win_probs and len(seats) != MAX_PLAYERS:
-        raise ValueError(f"{path}: the outlook has {len(seats)} seats, not {MAX_PLAYERS}")
+    if win_probs and (len(win_probs) < 2 or len(seats) != MAX_PLAYERS):
+        raise ValueError(
+            f"{path}: the outlook has {len(win_probs)} layers and {len(seats)} seats, not at least 2 and {MAX_PLAYERS}"
+        )
     return Parts(features, trunk, policy, value, win_probs)

@@ -224,9 +224,9 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
     return x
 
 
-@entry("int8[:,:] int8[:,:] int64[:] float64[:]", POLICY, "int64[:] float32[:,:]")
-def choose_by_network(observations, masks, games, uniforms, policy, moves, chances):  # type: ignore[no-untyped-def]
-    """Writes a move of each game in `games`, drawn by one number from [0, 1) each; -1 where none is legal.
+@entry("int8[:,:] int8[:,:] float64[:]", POLICY, "int64[:] float32[:,:]")
+def choose_by_network(observations, masks, uniforms, policy, moves, chances):  # type: ignore[no-untyped-def]
+    """Writes a move of each game, drawn by one number from [0, 1) each; -1 where none is legal.
 
     `chances` gets the log-probabilities of the legal moves, unless it is empty.
     """
@@ -234,18 +234,17 @@ def choose_by_network(observations, masks, games, uniforms, policy, moves, chanc
     width = policy.table[:, 2].max()
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
     legal, found = np.empty(len(policy.bias), np.int64), np.empty(len(policy.bias), np.float32)
-    for i in range(len(games)):
-        g = games[i]
-        rows = find_rows(observations[g], policy.begins, index)
+    for i in range(len(masks)):
+        rows = find_rows(observations[i], policy.begins, index)
         last = hidden(index, rows, policy.rows, policy.weights, policy.table, x, y)
         n = 0
-        for move in range(len(masks[g])):
-            if masks[g, move]:
+        for move in range(len(masks[i])):
+            if masks[i, move]:
                 legal[n] = move
                 n += 1
         log_chances(last, policy.head, policy.bias, legal, n, found)
         k = draw_by_logs(found, n, uniforms[i])
-        moves[g] = legal[k] if k >= 0 else -1
+        moves[i] = legal[k] if k >= 0 else -1
         if len(chances):
             for k in range(n):
-                chances[g, legal[k]] = found[k]
+                chances[i, legal[k]] = found[k]

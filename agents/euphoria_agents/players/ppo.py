@@ -109,7 +109,7 @@ class PPO(Agent):
     def _play(self, seen: np.ndarray, legal: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """Returns the moves drawn by `uniforms` for observations and action masks from `decision_rows`."""
         moves = np.empty(len(seen), np.int64)
-        choose_by_network(seen, legal, np.arange(len(seen)), uniforms, self.policy, moves, chances)
+        choose_by_network(seen, legal, uniforms, self.policy, moves, chances)
         return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from euphoria_agents.dataclass_arguments import option, rules_options
+from euphoria_agents.machine import usable_cores
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader
 from euphoria_env.rules import OPTIONS, Rules
@@ -48,7 +48,7 @@ class Options:
         "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
     )
     threads: ThreadCount = option(
-        os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
+        min(usable_cores(), 64), "threads that play and learn; a run keeps their number, on which its games depend"
     )
     decisions: Large | None = option(
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"

@@ -23,7 +23,7 @@ def game_parts(options: Options) -> list[list[tuple[int, dict[str, Any]]]]:
     for n, games in options.shares().items():
         rules = {"max_turns": TRAINING_TURNS, **options.game, "num_players": n}
         enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than remain
-        drawn = int(games * options.random_rules) // DRAWS
+        drawn = min(games // DRAWS, max(options.random_rules > 0, int(games * options.random_rules) // DRAWS))  # some, if any
         found.append((games - DRAWS * drawn, rules))
         for k in range(DRAWS if drawn else 0):
             found.append((drawn, {**draw_options(np.random.default_rng([options.seed, 0, n, k]), n), **enough, **rules}))

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors
-from euphoria_agents.registry import load_untrusted
+from euphoria_agents.registry import check_allowed
 from euphoria_agents.training.config import Number, Options, Time, check, read_options
 from euphoria_agents.training.league import LeagueMember
 from euphoria_agents.training.rollout import LEARNER
@@ -135,7 +135,7 @@ def of_a_run(folder: Path) -> Iterator[None]:
 def _check_baseline(spec: str, allowed: Collection[str]) -> None:
     """Refuses a baseline of a resumed run that is neither built in nor named again, since anybody may have written the file."""
     try:
-        load_untrusted(spec, allowed)
+        check_allowed(spec, allowed)
     except ValueError as error:
         again = "" if spec in allowed else f" (here: --baselines {spec})"
         raise ValueError(f"{error}{again}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import time
 from collections.abc import Iterator
@@ -106,6 +107,7 @@ class Trainer:
             while not self._over():
                 facts = self.advance()
                 self.update += 1
+                self._seconds = self._elapsed()
                 self._after_update(facts, log)
             self.save()
 
@@ -157,7 +159,6 @@ class Trainer:
 
     def _over(self) -> bool:
         """Returns whether to stop after this update."""
-        self._seconds = self._elapsed()
         return self.update == self._updates or self.interrupted or self.progress >= 1
 
     def _elapsed(self) -> float:
@@ -312,7 +313,8 @@ def _conclude(options: Options, console: Console) -> bool:
         rate_player(options, player, ratings, console)
     lacking = options.win_probs_games > 0 and not parts(read_checkpoint(player)[1], player).win_probs
     if lacking:
-        learn_win_probs(options, player, console)
+        critic = options.critic and options.run / CRITIC  # the copy, since the original may have changed
+        learn_win_probs(dataclasses.replace(options, critic=critic), player, console)
     return unrated or lacking
 
 

@@ -131,7 +131,7 @@ def learn_win_probs(options: Options, player: Path, console: Console, kind: type
     found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
     if not found:
         raise ValueError(f"{player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from")
-    learned = {"games": options.win_probs_games, "widths": model.widths, "losses": found}
+    learned = {"games": rounds * games, "widths": model.widths, "losses": found}
     training = {**header.get("training", {}), "outlook": learned}
     return save_checkpoint(player, without_win_probs(tensors) | model.tensors(), training, kind)
 

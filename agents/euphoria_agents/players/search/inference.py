@@ -1,6 +1,6 @@
 """A trained network inside the search: it evaluates one position at a time, and only the legal moves.
 
-Its results are those of `players.ppo`, from the same compiled functions (`network.compiled_layers`).
+Its policy is that of `players.ppo`, from the same compiled functions (`network.compiled_layers`).
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def load_network(path: str | Path) -> tuple[SearchNetwork, int]:
     """
     header, tensors = read_checkpoint(path)
     found = parts(tensors, path)
-    if (len(found.policy), len(found.value)) != (1, 1) or len(found.win_probs) == 1:
-        raise ValueError(f"{path}: a search needs one layer of policy and of value, and several of outlook or none")
+    if (len(found.policy), len(found.value)) != (1, 1):
+        raise ValueError(f"{path}: a search needs one layer of policy and of value")
     try:
         return build_network(found), reward_number(_reward(header))
     except ValueError as error:
