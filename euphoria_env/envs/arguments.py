@@ -10,7 +10,8 @@ import numpy as np
 
 from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules
-from euphoria_env.game import Game
+from euphoria_env.engine.state import copy_rows
+from euphoria_env.game import Game, seed_row
 from euphoria_env.json_reader import read_seed
 from euphoria_env.rules import Rules
 
@@ -115,7 +116,8 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
         given: the position.
         rules, seed: those of the environment; None: its games have different rules, and the position tells its own.
         key: the name of the position in errors.
-        again: whether `seed` also replaces a seed or generator that the position has.
+        again: whether `seed` also replaces a seed or generator that the position has. In the middle of a turn it only seeds what
+            comes next, since `pending` belongs to all the rest of the position.
 
     Raises:
         ValueError: the position is impossible, or has other rules.
@@ -125,14 +127,22 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
     loaded = given.get("load")  # if it is no object, `Game` says so
     if isinstance(loaded, Mapping) and any(loaded.values()):
         raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
-    if again:
+    mid_turn = given.get("pending") is not None
+    if again and not mid_turn:
         given = {name: value for name, value in given.items() if name not in ("seed", "generator")}
     named = given.get("rules", {})
     merged = {**(rules or Rules()).to_dict(), **named} if isinstance(named, dict) else named
     game = Game.from_dict({"seed": seed, **given, "rules": merged})
     if rules is not None and game.rules != rules:
         raise ValueError(f"{key}: its rules are {game.rules}, those of the environment {rules}")
-    return game
+    return _seeded(game, seed) if again and mid_turn else game
+
+
+def _seeded(game: Game, seed: int) -> Game:
+    """Returns a copy of a game with a generator of this seed."""
+    rows = copy_rows(game.states)
+    seed_row(rows[0], seed)
+    return Game.taking(rows)
 
 
 def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRules) -> tuple[int | None, dict[int, Game]]:
