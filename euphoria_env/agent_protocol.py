@@ -168,7 +168,10 @@ def _blame(agent: Player, error: BaseException) -> None:
 
 def _legal_moves(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
     """Returns the answers of an agent as an array of its own, after checking that each is legal."""
-    given = np.asarray(answers)
+    try:
+        given = np.asarray(answers)
+    except ValueError:  # numpy refuses lists in which some entries are lists
+        given = np.zeros(0)
     if given.shape != (len(masks),) or given.dtype.kind not in "iu":
         wanted = "an action id" if len(masks) == 1 else f"{len(masks)} action ids"
         answer = given[0] if given.shape == (1,) else answers

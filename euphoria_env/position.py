@@ -160,6 +160,7 @@ class _Position(Reader):
         self.status = self.one_of("status", given.get("status", "playing"), _STATUS)
         row["status"] = self.status
         mid_turn = given.get("pending") is not None
+        self.require(not mid_turn or self.status < state.OVER, "pending", "the game has ended")
         if self.status == state.SETUP and not mid_turn:
             self.fail("status", "a game in its setup needs the key 'pending'; start a new game instead")
         self.between_turns = not mid_turn and self.status < state.OVER  # during a turn more positions are possible

@@ -109,13 +109,11 @@ def test_an_illegal_action_names_game_and_move_and_changes_nothing(wrong: int) -
     batch.step(chosen(batch, 1))
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint16, np.uint64, list])
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64, np.uint16, np.uint64, list])
 def test_actions_of_every_integer_type(kind) -> None:
     batch, other = Batch(2, SHORT, seed=3), Batch(2, SHORT, seed=3)
     for number in range(20):
         picks = chosen(batch, number)
-        if kind is np.int8 and (picks > 127).any():
-            break
         batch.step(picks.tolist() if kind is list else picks.astype(kind))
         other.step(picks)
         assert everything(batch) == everything(other)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
+from euphoria_env import Game
+from euphoria_env.engine.rewards import REWARD_NAMES
 from scripts import test_clients as script
+from tests.tools.playing import expected_rewards
 
 sys.path.append(str(script.ROOT / "scripts" / "language_models"))
 from table import Table  # noqa: E402
@@ -49,3 +57,43 @@ def test_a_table_of_a_model_and_an_agent_gives_rewards() -> None:
     assert -1 <= rewards["regret"] < 0 < rewards["legal"] < 1
     with pytest.raises(ValueError, match="at most 1 opponents, not 2"):
         Table(7, ["random", "random"], **rules)
+
+
+class OpenSpielGame:
+    """As much of `pyspiel.Game` as playing needs."""
+
+    def __init__(self, kind: Any, info: Any, parameters: dict[str, Any]) -> None:
+        self.num_players, self.max_game_length = lambda: info.num_players, lambda: info.max_game_length
+
+
+class OpenSpielState:
+    """As much of `pyspiel.State` as playing needs."""
+
+    def __init__(self, game: OpenSpielGame) -> None:
+        self.get_game, self.moves, self.num_players = lambda: game, 0, game.num_players
+
+    def move_number(self) -> int:
+        return self.moves
+
+    def is_chance_node(self) -> bool:
+        return self.current_player() == -1
+
+    def apply_action(self, action: int) -> None:
+        self._apply_action(action)
+        self.moves += 1
+
+
+@pytest.mark.parametrize("reward", REWARD_NAMES)
+def test_the_game_for_openspiel_plays_without_it(reward: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """mypy does not look into calls of compiled functions, and tests/test_open_spiel.py needs OpenSpiel."""
+    ids, info = SimpleNamespace(CHANCE=-1, TERMINAL=-4), SimpleNamespace
+    monkeypatch.setitem(sys.modules, "pyspiel", MagicMock(Game=OpenSpielGame, State=OpenSpielState, GameInfo=info, PlayerId=ids))
+    module, rng = runpy.run_path(str(ROOT / "euphoria_env" / "envs" / "open_spiel.py")), random.Random(1)
+    state = module["EuphoriaGame"]({"stars_to_win": 1, "max_turns": 300, "reward": reward}).new_initial_state()
+    observer = module["_Observer"](recall=True, events=3)
+    while not state.is_terminal():
+        state.apply_action(rng.randrange(64) if state.is_chance_node() else rng.choice(state._legal_actions(0)))
+        observer.set_from(state, 1)
+    game = Game.from_dict(json.loads(str(state))["position"])
+    assert game.over and state.returns() == pytest.approx(expected_rewards(reward, game, [10] * 4))
+    assert observer.dict["observation"].tolist() == game.observation(1).tolist() and observer.dict["events"].any()

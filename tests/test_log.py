@@ -155,6 +155,7 @@ def test_names() -> None:
     assert "ppo (2) begins turn" in named and "You " in named and not re.search(r"player \d|ppo(?! \()", named)
     assert words.log(game, 0, None, 7) == words.log(game, 0)[7:] and len(words.log(game, 0)) == len(game.decided())
     assert "ada begins turn" in "\n".join(words.log(game, 1, ["ada", "Bo", "Cy"]))
+    assert words.log(game, 1, ["you", "Bo", "Cy"]) == words.log(game, 1, ["You", "Bo", "Cy"])  # you are somebody else
     with pytest.raises(ValueError, match="names must be None or 3 texts, one for each seat"):
         words.log(game, 0, ["Ada", "Bo"])
     with pytest.raises(ValueError, match="player must be an integer from 0 to 2, not 3"):

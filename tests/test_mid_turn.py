@@ -46,6 +46,12 @@ def test_a_value_that_cannot_be_is_refused(payment: dict[str, Any], field: str, 
     refused(payment, "^pending", **{field: value})
 
 
+def test_a_game_that_has_ended_is_in_no_turn(payment: dict[str, Any]) -> None:
+    over, truncated = ({"status": "over", "winner": 0, "ranking": [1, 2]}, {"status": "truncated", "ranking": [1, 1]})
+    for end in (over, truncated):
+        refused({**payment, **end}, "^pending: the game has ended$")
+
+
 @pytest.mark.parametrize(
     "operation", [[7, 0, 0, 0], [6, 0, 0, 0], [13, 0, 0, 0], [59, 0, 0, 0], [2, 0, 6, 127], [4, 0, -1, 0], [26, 0, 12, 0]]
 )

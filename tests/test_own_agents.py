@@ -63,6 +63,10 @@ class Quitter:
 class Mute:
     pass
 
+class Lists:
+    def act(self, observation, mask, rng):
+        return [3, [4]]
+
 class Poet:
     def act(self, observation, mask, rng):
         return "place 4 farm"
@@ -234,6 +238,8 @@ def test_what_an_agent_does_wrong_in_a_game_is_blamed_on_it(as_object: bool) -> 
     with pytest.raises(KeyError, match="my moves") as caught:
         EuphoriaVectorEnv(2, opponents=raises, seat=1, num_players=2).reset(seed=0)
     assert caught.value.__notes__ == [f"raised by the agent {FAULTY}.Raises"]
+    with pytest.raises(IllegalMove, match=r"the agent own.Lists must answer with .*\[3, \[4\]\]"):
+        play_match([load("own:Lists"), load("random")], 1, RULES)
 
 
 # ---------------------------------------------------------------------------------------------------------- untrusted specs

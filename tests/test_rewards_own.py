@@ -19,6 +19,7 @@ from euphoria_env.cards.recruits import RECRUITS
 from euphoria_env.envs.aec import env, raw_env
 from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.text import EuphoriaTextEnv, text_env
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories
 from tests.tools.playing import all_rules, everything, expected_rewards, prefer, stars
@@ -241,6 +242,7 @@ def test_a_function_that_fails_changes_nothing(make: Callable[..., Any], failure
 MAKES = {
     "raw_env": raw_env, "env": env, "single": partial(EuphoriaEnv, "random"), "batch": lambda reward: Batch(1, reward=reward),
     "vector": partial(EuphoriaVectorEnv, 1, "random"), "sb3": partial(EuphoriaVecEnv, 1, "random"),
+    "text_env": text_env, "text": partial(EuphoriaTextEnv, "random"),
 }  # fmt: skip
 LIMITS = "must be a number from -1000000.0 to 1000000.0"
 WRONG = [
@@ -268,7 +270,7 @@ def test_bad_rewards(make: Callable[..., Any]) -> None:
     make(reward={**SHAPED, "gamma": 1})
 
 
-@pytest.mark.parametrize("name", ["env", "batch", "vector", "sb3"])
+@pytest.mark.parametrize("name", ["env", "batch", "vector", "sb3", "text_env", "text"])
 def test_who_takes_functions(name: str) -> None:
     with pytest.raises(ValueError, match="only raw_env and EuphoriaEnv take a function"):
         MAKES[name](reward=lambda before, after, seat: 0.0)

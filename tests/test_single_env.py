@@ -262,11 +262,21 @@ def gold(game: Game) -> int:
     return int(game.to_dict()["players"][0].get("goods", {}).get("gold", 0))
 
 
+def after_one_worker(position: dict[str, Any]) -> dict[str, Any]:
+    """The position in which the opponent has placed one of two equal workers, and may place the other."""
+    game = Game.from_dict(position)
+    game.play("place 6 generator")
+    assert game.player == 1 and game.deciding == "further"
+    return game.to_dict()
+
+
 def test_a_position_that_ends_too_soon_begins_again() -> None:
     whole = Game.from_dict({**NEARLY_WON, "rules": {"num_players": 2, "stars_to_win": 1}, "seed": 3}).to_dict()
+    whole["players"][1]["workers"] = [6, 6]
+    mid_turn = after_one_worker(whole)
     env, first = EuphoriaEnv(**SHORT), []
     for seed in range(30):
-        env.reset(seed=seed, options={"position": whole if seed % 3 == 0 else NEARLY_WON})
+        env.reset(seed=seed, options={"position": (whole, NEARLY_WON, mid_turn)[seed % 3]})
         assert gold(env.game) == 7 and env.game.player == 0
         first.append(env.game)
     again = EuphoriaEnv(**SHORT)
@@ -274,7 +284,7 @@ def test_a_position_that_ends_too_soon_begins_again() -> None:
     assert again.game == first[7]
     games, kept = EuphoriaVectorEnv(40, **SHORT), []
     for _ in range(2):
-        games.reset(seed=1, options={"position": [NEARLY_WON, whole] * 20})
+        games.reset(seed=1, options={"position": [NEARLY_WON, whole, NEARLY_WON, mid_turn] * 10})
         assert all(gold(games.learners.ready.game(i)) == 7 for i in range(40))
         kept.append(games.learners.ready.states.copy())
     assert np.array_equal(*kept)
@@ -284,10 +294,12 @@ def test_a_position_that_ends_too_soon_begins_again() -> None:
 
 
 def test_a_position_in_which_the_learner_is_never_asked() -> None:
-    last = {"player": 1, "turn": 9, "players": [{}, {"workers": [6]}]}
+    last = {"player": 1, "turn": 9, "players": [{}, {"workers": [6, 6]}]}
+    mid_turn = after_one_worker({**last, "rules": {"num_players": 2, "max_turns": 9}, "seed": 3})
     arguments: dict[str, Any] = {"opponents": "random", "seat": 0, "num_players": 2, "max_turns": 9}
     env, games = EuphoriaEnv(**arguments), EuphoriaVectorEnv(3, **arguments)
-    for made, options in ((env, {"position": last}), (games, {"position": [None, last, None]})):
+    of_one, of_many = ([{"position": one} for one in (last, mid_turn)], [{"position": [None, last, mid_turn]}])
+    for made, options in [*((env, one) for one in of_one), *((games, one) for one in of_many)]:
         with pytest.raises(ValueError, match=rf"{MOST_UNASKED} games in a row ended before the learner was asked"):
             made.reset(seed=0, options=options)
         with pytest.raises(ResetNeeded):

@@ -507,6 +507,14 @@ def test_reset_from_positions() -> None:
     env.reset(options={"position": [None, POSITION, {**POSITION, "players": [{}, {"workers": [1]}]}]})
     workers = [env.learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
     assert env.learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
+    kept = []
+    for _ in range(2):
+        env.reset(seed=1)
+        env.reset(options={"position": [None, POSITION, POSITION]})
+        assert env.learners.ready._episodes.tolist() == [0, 1, 1], "the games without a position begin once"
+        env.reset(options={"position": POSITION, "reset_mask": np.array([False, True, False])})
+        kept.append(env.learners.ready.states.copy())
+    assert np.array_equal(*kept), "what the positions leave out goes on from the last seed"
     sb3.set_options({"position": POSITION})
     for turn in (1, 0):  # the options are of one reset
         sb3.reset()
@@ -523,6 +531,12 @@ def test_some_games_are_reset() -> None:
     env.reset(options={"reset_mask": np.array([False, True, False])})
     now = env.learners.ready.states
     assert np.array_equal(now[[0, 2]], before[[0, 2]]) and now["turn"][1] == 0 != before["turn"][1]
+    dealt = []
+    for seed in (7, 7, 8):
+        env.reset(seed=seed, options={"reset_mask": np.array([False, True, False])})
+        assert env.np_random_seed == seed and np.array_equal(now[[0, 2]], before[[0, 2]])
+        dealt.append(env.learners.ready.game(1).fingerprint())
+    assert dealt[0] == dealt[1] != dealt[2]
     for wrong in (np.zeros(3, np.bool_), np.ones(2, np.bool_), np.ones(3), 1):
         with pytest.raises(ValueError, match="reset_mask"):
             env.reset(options={"reset_mask": wrong})
@@ -539,6 +553,14 @@ def test_a_list_of_seeds() -> None:
     hands = [one[start_of("own_recruits") : start_of("own_recruits") + 48].tolist() for one in (*seen, *other)]
     assert hands[0] == hands[2] == hands[3] != hands[1]
     env.reset(seed=[None, None, None])
+
+
+def test_a_seed_may_be_negative() -> None:
+    env, games = EuphoriaVectorEnv(2, num_players=2, seat=1), []
+    for seed in (-5, 5, -5):
+        env.reset(seed=seed, options={"position": [POSITION, None]})
+        games.append([env.learners.ready.game(i).fingerprint() for i in range(2)])
+    assert games[0] == games[2] and all(one != other for one, other in zip(*games[:2], strict=True))
 
 
 def test_pictures_of_all_games() -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules
-from euphoria_env.game import Game
+from euphoria_env.engine.state import copy_rows
+from euphoria_env.game import Game, seed_row
 from euphoria_env.json_reader import read_seed
 from euphoria_env.rules import Rules
 
@@ -115,7 +116,8 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
         given: the position.
         rules, seed: those of the environment; None: its games have different rules, and the position tells its own.
         key: the name of the position in errors.
-        again: whether `seed` also replaces a seed or generator that the position has.
+        again: whether `seed` also replaces a seed or generator that the position has. In the middle of a turn it only seeds what
+            comes next, since `pending` belongs to all the rest of the position.
 
     Raises:
         ValueError: the position is impossible, or has other rules.
@@ -125,36 +127,53 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
     loaded = given.get("load")  # if it is no object, `Game` says so
     if isinstance(loaded, Mapping) and any(loaded.values()):
         raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
-    if again:
+    mid_turn = given.get("pending") is not None
+    if again and not mid_turn:
         given = {name: value for name, value in given.items() if name not in ("seed", "generator")}
     named = given.get("rules", {})
     merged = {**(rules or Rules()).to_dict(), **named} if isinstance(named, dict) else named
     game = Game.from_dict({"seed": seed, **given, "rules": merged})
     if rules is not None and game.rules != rules:
         raise ValueError(f"{key}: its rules are {game.rules}, those of the environment {rules}")
-    return game
+    return _seeded(game, seed) if again and mid_turn else game
 
 
-def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRules) -> tuple[int | None, dict[int, Game]]:
+def _seeded(game: Game, seed: int) -> Game:
+    """Returns a copy of a game with a generator of this seed."""
+    rows = copy_rows(game.states)
+    seed_row(rows[0], seed)
+    return Game.taking(rows)
+
+
+def starts_from(
+    seed: Any, positions: Mapping[int, Any], chosen: np.ndarray | None, n: int, rules: BatchRules, rng: np.random.Generator
+) -> tuple[int | None, dict[int, Game]]:
     """Returns the common seed of N games, and a dict from number to game of those that start with their own seed or position.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
         positions: positions by the number of their game.
+        chosen: (N,) bool, the games that restart; None: all.
         n, rules: the number of games and their rules.
+        rng: gives the positions their seeds if `seed` is None; otherwise it is not used.
 
     Raises:
         ValueError: a seed or a position is not allowed.
     """
-    if np.ndim(seed) == 0:
-        seeds = np.random.SeedSequence(None if seed is None else abs(read_seed(seed))).generate_state(n, np.uint64).tolist()
-        root, starts = None if seed is None else int(seed), {}
+    dealt: Iterable[int] = ()  # the games without a position that the batch does not deal itself
+    if seed is None:
+        root, seeds = None, rng.integers(2**63 - 1, size=n).tolist() if positions else []
+    elif np.ndim(seed) == 0:
+        root = read_seed(seed) % 2**64
+        seeds = np.random.SeedSequence(root).generate_state(n, np.uint64).tolist()
+        dealt = [] if chosen is None else np.flatnonzero(chosen).tolist()  # the batch goes on from its first seed
     elif len(seed) != n:
         raise ValueError(f"seed must be an integer, None, or a list of {n}, not of {len(seed)}")
     else:
         seeds = [secrets.randbits(63) if one is None else read_seed(one) for one in seed]
         root = int(np.random.SeedSequence([one % 2**64 for one in seeds]).generate_state(1)[0])
-        starts = {i: Game(rules.of(i, one), one) for i, one in enumerate(seeds)}
+        dealt = range(n)
+    starts = {i: Game(rules.of(i, seeds[i]), seeds[i]) for i in dealt}
     starts |= {i: game_from(one, rules.fixed(i), seeds[i], f"options.position[{i}]") for i, one in positions.items()}
     for i, game in starts.items():
         if game.ranking is not None:

@@ -20,7 +20,7 @@ import pyspiel
 from euphoria_env.actions import NAMES, NUM_ACTIONS
 from euphoria_env.board import STARS
 from euphoria_env.engine import observe
-from euphoria_env.engine.rewards import Reward, fill_rewards, reward_number
+from euphoria_env.engine.rewards import Reward, fill_named, reward_number
 from euphoria_env.engine.state import OVER, copy_rows
 from euphoria_env.engine.tape import TAPE_EVENTS, TAPE_HEADER, empty_tape
 from euphoria_env.envs.arguments import game_from
@@ -185,7 +185,7 @@ class _State(pyspiel.State):
         """Takes over a game that was dealt, or in which a move was played."""
         rewards = np.zeros_like(self._rewards)
         if self.rows is not None:
-            fill_rewards(game.states[0], self.get_game().reward, self.rows["stars"][0], rewards)
+            fill_named(game.states[0], self.get_game().reward, self.rows["stars"][0], rewards)
         self.rows, self._move = copy_rows(game.states), None
         self._rewards, self._returns = rewards, self._returns + rewards
         self.log = np.concatenate([self.log, np.array(game.events, np.int8).reshape(-1, EVENT_SIZE)])

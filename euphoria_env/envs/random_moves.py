@@ -42,8 +42,8 @@ def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
     """Returns a legal move, each with the same probability.
 
     Args:
-        mask: the legal moves, bool or int8 (NUM_ACTIONS,), or those of many games, (N, NUM_ACTIONS). C-contiguous arrays
-            are the quickest; others are copied.
+        mask: the legal moves, of booleans or numbers, (NUM_ACTIONS,), or those of many games, (N, NUM_ACTIONS). C-contiguous
+            arrays are the quickest; others are copied.
         rng: one number is drawn from it for each move.
 
     Returns:

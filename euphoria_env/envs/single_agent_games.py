@@ -112,8 +112,9 @@ class SingleAgentGames(AgentGames):
         """
         batch = self.ready if chosen is not None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
         games = self._games if chosen is None else np.flatnonzero(chosen)
-        if starts or chosen is not None:
-            batch.restart(games, {i: game for i, game in (starts or {}).items() if i in games})
+        begun = {i: game for i, game in (starts or {}).items() if i in games}
+        if begun or chosen is not None:
+            batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
         self.batch, self.rng = batch, rng
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision

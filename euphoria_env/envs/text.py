@@ -31,6 +31,7 @@ class _TextGame(OneGame):
     """An environment of one game that tells it in text, and reads the answers."""
 
     _text: TextOptions
+    _takes_functions = False
 
     def _configure(self, *arguments: Any) -> None:
         super()._configure(*arguments)
@@ -62,10 +63,6 @@ class _TextGame(OneGame):
         self._since[player], self._decided = self._decided, self._decided + 1
         self._tries = self._text.tries
         return True
-
-    def _kept(self) -> dict[str, Any]:
-        told = {"_told": self._told.clone(), "_since": self._since.copy(), "_decided": self._decided, "_tries": self._tries}
-        return super()._kept() | told
 
     @property
     def game(self) -> Game:
@@ -124,7 +121,7 @@ class EuphoriaTextEnv(_TextGame, EuphoriaEnv):
     """Euphoria for one language model; agents play the other seats inside `step`.
 
     Args:
-        opponents, seat, reward, render_mode, render_size: as for `EuphoriaEnv`.
+        opponents, seat, reward, render_mode, render_size: as for `EuphoriaEnv`; but `reward` is no function.
         **options: the fields of `TextOptions`, and those of `Rules`.
 
     An observation is a text, and so is an action: an answer, which names a move in notation. A wrong answer with tries left does
@@ -177,7 +174,7 @@ class text_env(_TextGame, env):
     """`env` for language models: all seats are asked in text, and answer in text.
 
     Args:
-        render_mode, reward, render_size: as for `raw_env`.
+        render_mode, reward, render_size: as for `env`.
         **options: the fields of `TextOptions`, and those of `Rules`.
 
     Observations, answers and infos are as in `EuphoriaTextEnv`. A seat that loses by wrong answers ends the game for all, with a

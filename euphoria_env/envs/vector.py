@@ -106,7 +106,8 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         """Restarts games; equal seeds give equal games for the same number of them.
 
         Args:
-            seed: one for all games, or a list of N; each sets the first deal of its game, and all else depends on all N.
+            seed: one for all games, or a list of N; each sets the first deal of its game, and all else depends on all N. None:
+                all goes on from the last seed.
             options: `position` is the start of all games (docs/positions.md), or a list of N, `None` for the setup; games that
                 restart later are normal ones. `reset_mask`, (N,) bool, chooses games; by default all restart.
 
@@ -119,12 +120,14 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         if chosen is not None:
             _ = self.learners.ready
         positions = positions_from(given.get("position"), self.num_envs)
-        root, starts = starts_from(seed, positions, self.num_envs, self.learners.rules)
+        rng, number = copy.deepcopy(self.np_random), self.np_random_seed
+        root, starts = starts_from(seed, positions, chosen, self.num_envs, self.learners.rules, rng)
+        if root is not None:
+            rng, number = seeding.np_random(root)
         new = chosen
         if chosen is not None and seed is None and not starts:
             new = chosen & ~self._waits  # `learners` restarts games in the step in which they end
         if new is None or new.any():
-            rng, number = (copy.deepcopy(self.np_random), self.np_random_seed) if root is None else seeding.np_random(root)
             self.learners.reset(rng, starts, new, positions)
             self._np_random, self._np_random_seed = rng, number  # only now, since the function `rules` may fail
         self._waits[slice(None) if chosen is None else chosen] = False

@@ -165,7 +165,7 @@ def star_place(g: np.void, place: int) -> str:
 def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
     """Returns what each player is called in a text: the reader "you", equal names with their numbers, others "player 1".
 
-    A player named "You" is called "you" if the text is for everybody, and by number if it is for another player.
+    A player named "You" or "you" is called "you" if the text is for everybody, and by number if it is for another player.
 
     Args:
         players: how many there are.
@@ -181,7 +181,8 @@ def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[
         raise ValueError(f"names must be None or {players} texts, one for each seat, not {names!r}")
     else:
         found = [name if names.count(name) == 1 else f"{name} ({k + 1})" for k, name in enumerate(names)]
-        found = [(f"player {k + 1}" if seat is not None else YOU) if name == "You" else name for k, name in enumerate(found)]
+        instead = [YOU if seat is None else f"player {k + 1}" for k in range(players)]
+        found = [instead[k] if name in ("You", YOU) else name for k, name in enumerate(found)]
     return [YOU if k == seat else name for k, name in enumerate(found)]
 
 
