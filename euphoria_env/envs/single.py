@@ -28,6 +28,7 @@ from euphoria_env.envs.arguments import (
 from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, RewardFunction
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.game import Game, IllegalMove
+from euphoria_env.json_reader import read_seed
 from euphoria_env.keywords import names_keywords
 from euphoria_env.rules import OPTIONS
 
@@ -102,13 +103,13 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             options: `{"position": {...}}` starts from a position (docs/positions.md).
 
         Raises:
-            ValueError: the position is impossible or has other rules, an option is unknown, or 100 games in a row ended before
-                the learner was asked.
+            ValueError: the seed is no integer, the position is impossible or has other rules, an option is unknown, or 100 games
+                in a row ended before the learner was asked.
         """
         position = reset_options(options).get("position")
         if position is not None and game_from(position, self.rules, 0).ranking is not None:  # before the generator is used
             raise ValueError("options.position: the game has ended")
-        super().reset(seed=int(seed) if isinstance(seed, np.integer) else seed)
+        super().reset(seed=None if seed is None else read_seed(seed) % 2**64)
         for again in range(MOST_UNASKED):
             number = int(self.np_random.integers(2**63 - 1))
             self._start(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
