@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -23,7 +24,7 @@ from euphoria_agents.play.web.store import Store
 from euphoria_env import Game, Rules
 from tests.test_serve import BODIES
 from tests.tools.faulty_agents import waiting_page
-from tests.tools.served import ANN, BOB, RANDOM, Served, Visitor, new, wait_for, wait_until
+from tests.tools.served import ANN, BOB, RANDOM, Served, Visitor, new, play, wait_for, wait_until
 
 WAITS = "tests.tools.faulty_agents:Waits"
 
@@ -99,6 +100,34 @@ def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Se
     ann.post(f"{own}/seats", {"seat": 1, "spec": waits["spec"]})
     (gates / "act").touch()
     assert not wait_for(ann, f"{api}/view", lambda view: view["version"] > 2)["prepares"]
+
+
+def test_who_asks_too_much_holds_up_no_game(server: Served) -> None:
+    bob, (queue, gate) = server.visitor(client="127.0.0.2"), (server.registry.working, asyncio.Event())
+    name = new(bob, ANN, RANDOM)["id"]
+    view = bob.get(f"/api/games/{name}/view?seat=0")
+
+    async def works() -> None:
+        async with queue.slot("127.0.0.1"):
+            await gate.wait()
+
+    taken = server.registry.limits.working.per_client
+    working = server.inside(lambda: [asyncio.create_task(works()) for _ in range(taken)])
+    with closing(begun(server, "GET", f"/api/games/{name}/view")) as stranger:
+        wait_until(lambda: queue._requests["127.0.0.1"] > taken)
+        assert not server.registry._running[name].lock.locked()
+        play(bob, f"/api/games/{name}", view)
+        server.inside(gate.set)
+        assert stranger.getresponse().status == 200 and server.inside(lambda: asyncio.gather(*working))
+
+
+def test_a_game_that_is_loaded_twice_is_one_game(server: Served) -> None:
+    bob = server.visitor()
+    name = new(bob, ANN, RANDOM)["id"]
+    server.inside(server.registry._running.clear)
+    asked = [lambda client=client: server.registry.game(name, client) for client in ("ann", "bob")]
+    one, other = server.inside(lambda: asyncio.gather(*(ask() for ask in asked)))
+    assert one is other
 
 
 def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,7 +92,7 @@ class RunningGame:
             self._set(changed)
             return see()
 
-        async with self.lock, self._registry.working.slot(self.client):
+        async with self._registry.working.slot(self.client, lock=self.lock):
             before = self.session
             try:
                 return await in_thread(attempt)
@@ -175,7 +175,7 @@ class GameRegistry:
         self.store, self.agents, self.limits = store, agents, limits
         self.working = FairQueue(limits.working)
         self._running: dict[str, RunningGame] = {}  # the most recently used one is the last
-        self._loading = SharedTasks[RunningGame]()
+        self._loading = SharedTasks[RunningGame](self.working)
 
     async def open(self, session: Session, pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a new game; returns its name, and the tokens of its creator (`HOST`) and of the seats of people.
@@ -200,14 +200,14 @@ class GameRegistry:
             Refused: there is no such game (404).
             Damaged: the saved game cannot be read.
         """
-        found = self._running.get(name) or await self._loading.result(name, lambda: self._load(name, client))
+        found = self._running.get(name) or await self._loading.result(name, client, lambda: self._load(name))
         if not found.closed:
             self._running[name] = self._running.pop(name, found)
             found.used = self.store.now()
             found.wake()
         return found
 
-    async def _load(self, name: str, client: str) -> RunningGame:
+    async def _load(self, name: str) -> RunningGame:
         def load() -> tuple[Session, float | None, str]:
             saved = self.store.game(name)
             if saved is None:
@@ -218,8 +218,9 @@ class GameRegistry:
             except ValueError as error:
                 raise Damaged("game") from error
 
-        async with self.working.slot(client):
-            found = await in_thread(load)
+        if name in self._running:  # somebody else has loaded it while this client waited
+            return self._running[name]
+        found = await in_thread(load)
         self._forget_idle()
         self._running[name] = game = RunningGame(name, *found, self)
         return game

@@ -136,20 +136,20 @@ class StudyEndpoints:
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
         self._loaded: dict[str, Study] = {}  # the most recently used one is the last
-        self._loading = SharedTasks[Study]()
+        self._loading = SharedTasks[Study](registry.working)
         self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those begun since the server started
         self.processes = FairQueue(registry.limits.processes)
         self.jobs = Jobs(registry.limits.waiting)
 
     async def find(self, name: str, client: str) -> Study:
         """Finds a study by its name for a client; raises `Refused` if there is none, `Damaged` if it cannot be read."""
-        found = self._loaded.pop(name, None) or await self._loading.result(name, lambda: self._load(name, client))
+        found = self._loaded.pop(name, None) or await self._loading.result(name, client, lambda: self._load(name))
         self._loaded[name] = found
         while len(self._loaded) > MAX_LOADED:
             del self._loaded[next(iter(self._loaded))]
         return found
 
-    async def _load(self, name: str, client: str) -> Study:
+    async def _load(self, name: str) -> Study:
         def load() -> Study:
             saved = self.store.study(name)
             if saved is None:
@@ -163,8 +163,7 @@ class StudyEndpoints:
                 raise Damaged("study")
             return Study(name, names, record, game)
 
-        async with self.registry.working.slot(client):
-            return await in_thread(load)
+        return self._loaded.get(name) or await in_thread(load)  # somebody else may have loaded it while this client waited
 
     def make(self, context: RequestContext) -> Response:
         """Makes a study; if there is the same one already, returns its name, but gives the client no right to delete it."""
