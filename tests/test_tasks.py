@@ -52,6 +52,15 @@ class Naps(First):  # once it has answered often
             time.sleep(3600)
         return super().act(observation, mask, rng)
 
+class Noting(First):  # plays on from its notes of the same game
+    needs_game = needs_story = True
+    def __init__(self):
+        self.notes = {}
+    def act(self, observation, mask, rng, game):
+        legal, noted = mask.nonzero()[0], self.notes.get(game.story.game, 0)
+        self.notes[game.story.game] = noted + 1
+        return int(legal[noted % len(legal)])
+
 class Moody(First):
     asked = 0
     def act(self, observation, mask, rng):
@@ -215,6 +224,12 @@ def test_a_decision_that_takes_too_long_later_is_told(own: str, tmp_path: Path) 
     with pytest.raises(TooSlow, match=r"Naps took more than 0\.5 s for a decision"):
         judge(dataclasses.replace(SMALL, seconds=0.5), f"{own}:Naps", tmp_path, HERE)
     assert not (tmp_path / RESULT).exists()
+
+
+def test_an_agent_with_notes_plays_every_game_without_those_of_others(own: str, tmp_path: Path) -> None:
+    task, agent = dataclasses.replace(SMALL, games=4), f"{own}:Noting"
+    judge(task, agent, tmp_path, HERE)
+    assert judging.check_result(task, agent, tmp_path / RESULT, lambda work, units: HERE(work, units[::-1])) > 0
 
 
 def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> None:

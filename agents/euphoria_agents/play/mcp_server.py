@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import Any, Literal
 
 from mcp.server import MCPServer
@@ -28,6 +29,8 @@ LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
 
 class Table:
     """One game between the client and agents. Nothing that a method returns is hidden from the client's seat (R19).
+
+    It is not thread-safe.
 
     Args:
         agents: makes the opponents, and the agent that gives hints.
@@ -177,13 +180,14 @@ def _opinion(thought: MoveThought) -> str:
     return f" ({told})" if told else ""
 
 
-def _in_words(method: Callable[..., str]) -> Callable[..., str]:
-    """Returns the method with errors that the client can read."""
+def _in_words(method: Callable[..., str], lock: Lock) -> Callable[..., str]:
+    """Returns the method with errors that the client can read; calls that come at once wait for each other."""
 
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> str:
         try:
-            return method(*args, **kwargs)
+            with lock:  # each call has a thread of its own
+                return method(*args, **kwargs)
         except (ValueError, TypeError, PlayerFailed) as error:
             raise ToolError(str(error)[:LONGEST_ERROR]) from error
 
@@ -197,9 +201,9 @@ def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
         agents: makes the opponents.
         hints: the spec of the agent that gives hints; None: the tool says that there are none.
     """
-    server, table = MCPServer("euphoria"), Table(agents, hints)
+    server, table, lock = MCPServer("euphoria"), Table(agents, hints), Lock()
     for method in (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint):
-        server.tool()(_in_words(method))
+        server.tool()(_in_words(method, lock))
     for read in (rules, cards):
         server.resource(f"euphoria://{read.__name__}", mime_type="text/markdown")(read)
     return server
