@@ -316,6 +316,7 @@ GUARDED = [
     ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
     ("an agent without end", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999999999"}]}, {}, 422),
     ("a slow agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999s"}]}, {}, 422),
+    ("a spec of a megabyte", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "x" * 900_000}]}, {}, 422),
     ("a study of nothing", "POST", "/api/studies", {}, {}, 422),
     ("a study of two things", "POST", "/api/studies", {"record": "", "game": ""}, {}, 422),
     ("a branch of no study", "POST", "/api/games", {"seats": [ANN, BOB], "start": {"study": "x", "ply": 0}}, {}, 404),

@@ -163,7 +163,9 @@ class StudyEndpoints:
                 raise Damaged("study")
             return Study(name, names, record, game)
 
-        return self._loaded.get(name) or await in_thread(load)  # somebody else may have loaded it while this client waited
+        if name in self._loaded:  # somebody else has loaded it while this client waited
+            return self._loaded[name]
+        return await in_thread(load)
 
     def make(self, context: RequestContext) -> Response:
         """Makes a study; if there is the same one already, returns its name, but gives the client no right to delete it."""
@@ -195,11 +197,13 @@ class StudyEndpoints:
 
     async def delete(self, context: RequestContext) -> Json:
         """Deletes a study."""
-        await in_thread(lambda: self.store.delete("study", context.name))
-        self._loaded.pop(context.name, None)
-        for key in [key for key in self._analyses if key[0] == context.name]:
-            self.jobs.stop(key)
-            del self._analyses[key]
+        try:
+            await in_thread(lambda: self.store.delete("study", context.name))
+        finally:  # the thread finishes even if its caller is cancelled
+            self._loaded.pop(context.name, None)
+            for key in [key for key in self._analyses if key[0] == context.name]:
+                self.jobs.stop(key)
+                del self._analyses[key]
         return {}
 
     def overview(self, context: RequestContext) -> Json:
