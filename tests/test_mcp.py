@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from euphoria_agents.play import Agents, mcp_server
+from euphoria_agents.play import Agents, Session, mcp_server
 from euphoria_agents.play.mcp_server import Table, make_server
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -149,6 +149,19 @@ def test_calls_that_come_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyP
         assert await asyncio.gather(ask("look"), ask("look")) == ["1", "1"]
 
     asked(use)
+
+
+def test_a_hint_begins_with_the_move_of_the_highest_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hint(session: Session, seat: int, spec: str) -> object:
+        actions = [move.action for move in session.moves(seat)]
+        return {"moves": [{"action": a, "prior": k / 99, "visits": None, "value": 1 - k / 99} for k, a in enumerate(actions)]}
+
+    async def use(ask: Ask) -> None:
+        await ask("new_game", opponents=["random"], seed=1)
+        assert (await ask("hint")).startswith(f"- {await first_move(ask)} (")
+
+    monkeypatch.setattr(Session, "hint", hint)
+    asked(use, hints="ppo")
 
 
 def test_hints_rules_and_cards() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -14,6 +14,7 @@ from euphoria_agents.agent import MoveThought
 from euphoria_agents.play import Agents, Seat, Session
 from euphoria_agents.play.failures import PlayerFailed
 from euphoria_agents.play.seats import AGENT_NAMES, with_distinct_names
+from euphoria_agents.play.study.decision_analysis import best_thoughts
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
@@ -23,7 +24,6 @@ from euphoria_env.text import TextOptions, observation_text, rules_text
 OPPONENT = "ppo"
 HOW_TO_PLAY = "`moves` lists your legal moves; call `play` with one of them, word for word"
 SHOWN_MOVES = 3  # the most moves that a hint names
-_OPINIONS: tuple[Literal["visits"], Literal["prior"], Literal["value"]] = ("visits", "prior", "value")  # of `MoveThought`
 LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
 
 
@@ -131,11 +131,10 @@ class Table:
         if self._hints is None:
             raise ValueError("no hints are allowed: start the server with --hints AGENT")
         session = self._begun()
-        thoughts = session.hint(self._seat, self._hints)["moves"]
+        best = best_thoughts(session.hint(self._seat, self._hints)["moves"], SHOWN_MOVES)
         notation = {move.action: move.notation for move in session.moves(self._seat)}
-        if all(one[kind] is None for one in thoughts for kind in _OPINIONS):
+        if not best:
             raise ValueError(f"the agent {self._hints} tells no opinion of moves: start the server with --hints ppo, or mcts:100")
-        best = sorted(thoughts, key=lambda one: [one[kind] or 0 for kind in _OPINIONS], reverse=True)[:SHOWN_MOVES]
         return "\n".join(f"- {notation[one['action']]}{_opinion(one)}" for one in best)
 
     def _begun(self) -> Session:
