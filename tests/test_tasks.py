@@ -354,6 +354,15 @@ def test_a_result_can_be_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match=r"result.json: chunk \d against weights did not end as it says"):
         judging.check_result(SMALL, "weights", path, HERE)
+    for chunks, fault in (
+        (None, "cannot be checked: it does not say how each chunk ended"),
+        ([[first[0] + second[0], first[1] + second[1]]], r"matches\[1\].chunks must be 2 lists of 2 numbers"),
+        ([[*first, 0], [*second, 0]], r"matches\[1\].chunks must be 2 lists of 2 numbers"),
+    ):
+        matches = [found["matches"][0], {**found["matches"][1], "chunks": chunks}, *found["matches"][2:]]
+        path.write_text(json.dumps({**found, "matches": matches}))
+        with pytest.raises(ValueError, match=f"result.json:? {fault}"):
+            judging.check_result(SMALL, "weights", path, HERE)
     second[0] += 1
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins must be"):
