@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from euphoria_agents import background
+from euphoria_agents.play import Session
 from euphoria_agents.play.web import permissions, studies
 from euphoria_agents.play.web.limits import DAY, Limit
 from euphoria_agents.play.web.store import Store
 from euphoria_env import Game, Rules
 from tests.test_serve import BODIES
 from tests.tools.faulty_agents import waiting_page
-from tests.tools.served import ANN, BOB, RANDOM, Served, Visitor, new, wait_for, wait_until
+from tests.tools.served import ANN, BOB, RANDOM, Served, Visitor, new, play, wait_for, wait_until
 
 WAITS = "tests.tools.faulty_agents:Waits"
 
@@ -101,6 +105,42 @@ def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Se
     assert not wait_for(ann, f"{api}/view", lambda view: view["version"] > 2)["prepares"]
 
 
+def test_who_asks_too_much_holds_up_no_game(server: Served) -> None:
+    bob, (queue, gate) = server.visitor(client="127.0.0.2"), (server.registry.working, asyncio.Event())
+    name = new(bob, ANN, RANDOM)["id"]
+    view = bob.get(f"/api/games/{name}/view?seat=0")
+
+    async def works() -> None:
+        async with queue.slot("127.0.0.1"):
+            await gate.wait()
+
+    taken = server.registry.limits.working.per_client
+    working = server.inside(lambda: [asyncio.create_task(works()) for _ in range(taken)])
+    with closing(begun(server, "GET", f"/api/games/{name}/view")) as stranger:
+        wait_until(lambda: queue._requests["127.0.0.1"] > taken)
+        assert not server.registry._running[name].lock.locked()
+        play(bob, f"/api/games/{name}", view)
+        server.inside(gate.set)
+        assert stranger.getresponse().status == 200 and server.inside(lambda: asyncio.gather(*working))
+
+
+@pytest.mark.parametrize("number", [0, 1, 7, 1000])
+def test_seats_are_counted_before_agents_are_made(server: Served, number: int) -> None:
+    seats = [{"name": f"W{k}", "spec": "weights"} for k in range(number)]
+    status, content, _ = server.visitor().ask("POST", "/api/games", {"seats": seats})
+    assert (status, json.loads(content)) == (422, {"error": f"a game has 2 to 6 seats, not {number}"})
+    assert "weights" not in server.registry.agents.pool
+
+
+def test_a_game_that_is_loaded_twice_is_one_game(server: Served) -> None:
+    bob = server.visitor()
+    name = new(bob, ANN, RANDOM)["id"]
+    server.inside(server.registry._running.clear)
+    asked = [lambda client=client: server.registry.game(name, client) for client in ("ann", "bob")]
+    one, other = server.inside(lambda: asyncio.gather(*(ask() for ask in asked)))
+    assert one is other
+
+
 def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, spec = server.visitor(), f"{WAITS}:{gates}"
     api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
@@ -134,6 +174,82 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
     assert ann.get(f"{api}/view")["seats"][1]["spec"] is None  # what was given up has not happened
     (gates / "explain").touch()
     assert ann.post(f"{api}/hint", asked)["moves"]
+
+
+@pytest.mark.parametrize("what", ["pace", "delete", "delete study"])
+def test_what_has_begun_is_completed_though_nobody_waits(server: Served, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, saving, gate = server.visitor(), threading.Event(), threading.Event()
+    name = new(ann, ANN, BOB)["id"]
+    game, some = server.inside(lambda: server.registry.game(name)), server.app.state.studies
+    some._analyses["study", "weights"] = studies.StudyAnalysis()
+    work = {
+        "pace": ("save_game", lambda: game.set_pace(7.0)),
+        "delete": ("delete", lambda: server.registry.delete(name)),
+        "delete study": ("delete", lambda: some.delete(SimpleNamespace(name="study"))),
+    }
+    method, begin = work[what]
+    save = getattr(server.store, method)
+    monkeypatch.setattr(server.store, method, lambda *values: (saving.set(), gate.wait(), save(*values)))
+    (task,) = server.inside(lambda: [asyncio.ensure_future(begin())])
+    saving.wait()
+    changed = game.changed
+    server.inside(task.cancel)
+    gate.set()
+    wait_until(task.done)
+    assert task.cancelled()
+    if what == "delete study":
+        assert not some._analyses
+    else:
+        assert changed.is_set() and (game.pace == 7.0 if what == "pace" else game.closed)
+
+
+def test_what_agents_do_does_not_undo_what_happens_meanwhile(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, written = new(server.visitor(), RANDOM, ANN, pace=None)["id"], list[str]()
+    game = server.inside(lambda: server.registry.game(name))
+
+    async def fails(*_: Any) -> None:
+        raise RuntimeError("a fault of the server")
+
+    async def fails_while_the_seat_is_given_away() -> None:
+        async with game.lock:
+            game.step()
+            while not (game.trouble or game.lock._waiters):
+                await asyncio.sleep(0)
+            changed = game.session.clone()
+            changed.hand_over(0, None)
+            game.session = changed
+        await game._at_work
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server.registry.agents, "ask", fails)
+        server.inside(fails_while_the_seat_is_given_away)
+    assert not game.trouble
+    monkeypatch.setattr(
+        type(game), "__setattr__", lambda one, key, value: written.append(key) or object.__setattr__(one, key, value)
+    )
+    server.inside(game.announce)
+    assert "trouble" in written and "session" not in written  # a thread may be about to replace it
+
+
+def test_an_agent_that_gets_its_seat_back_plays(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, looking, gate, thinker = server.visitor(), threading.Event(), threading.Event(), Session.thinker
+    api = f"/api/games/{(name := new(ann, RANDOM, ANN, pace=None)['id'])}"
+    game = server.inside(lambda: server.registry.game(name))
+
+    def slowly(session: Session) -> Any:
+        if session.seats[0].spec is None:
+            looking.set()
+            gate.wait()
+        return thinker(session)
+
+    monkeypatch.setattr(Session, "thinker", slowly)
+    ann.post(f"{api}/seats", {"seat": 0, "spec": None})
+    ann.post(f"{api}/pace", {"pace": 0})
+    looking.wait()
+    ann.post(f"{api}/seats", {"seat": 0, "spec": "random"})
+    gate.set()
+    server.inside(lambda: game._at_work)
+    assert game.session.decisions
 
 
 def refused_everywhere(server: Served, visitor: Visitor, name: str, seat: int) -> None:
@@ -257,7 +373,7 @@ def test_damaged_parts_do_not_spoil_the_whole(server: Served) -> None:
 
 
 def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, kept = time.time, {"game": Limit(2, 2), "study": Limit(1, 1), "batch": Limit(1, 1)}
+    now, kept = time.time, {"game": Limit(2, 2), "study": Limit(1, 1)}
     with Served(tmp_path / "games.sqlite", kept=kept) as first:
         ann = first.visitor()
         old = new(ann, ANN, BOB)["id"]

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from euphoria_agents import load
-from euphoria_agents.commands.evaluate import told_counts
+from euphoria_agents.commands.evaluate import configure_models, told_counts
+from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.matches.match import play_match
+from euphoria_agents.matches.tournament import WorkUnit, play_unit, players_ended, sources
 from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
 from euphoria_agents.registry import load_untrusted
@@ -244,8 +246,28 @@ def test_the_name_of_a_game_does_not_tell_its_seed() -> None:
             names.append(game.story.game)
             return int(mask.argmax())
 
-    result = play_match([Curious(), load("random")], 2, RULES, seed=5)  # type: ignore[list-item]
-    assert len(set(names)) == 2 and not any(str(game.seed) in name for game in result.played for name in names)
+    results = [play_match([Curious(), load("random")], 2, RULES, seed=5, salt=salt) for salt in (0, 7)]  # type: ignore[list-item]
+    assert len(set(names)) == 4 and not any(str(game.seed) in name for game in results[0].played for name in names)
+    assert results[0].played == results[1].played
+    plain = np.random.SeedSequence(5).spawn(2)[1].spawn(1)[0].generate_state(2, np.uint64)
+    assert {f"{name:016x}" for name in plain.tolist()} < {name.partition("-")[0] for name in names}  # of transcripts so far
+
+
+def test_notes_of_a_game_are_not_read_in_other_games_of_its_deal() -> None:
+    with model_server(lambda prompt, number: f"{good(prompt)}<notes>note {number}</notes>") as server:
+        spec = f"llm:m@{server.url}?moves=list&notes=true"
+        lineups = [((spec, "random"), 0), ((spec, "weights"), 0), ((spec, "weights"), 1)]
+        with players_ended():
+            games = [play_unit(WorkUnit(lineup, 0, 1, 1, RULES, sources(lineup), run)).games for lineup, run in lineups]
+        prompts = [body["messages"][-1]["content"] for body, _ in server.requests]
+    assert sum("## Your notes" not in prompt for prompt in prompts) == sum(games)
+
+
+def test_a_model_is_not_asked_from_a_cluster() -> None:
+    with pytest.raises(ValueError, match="leave out --ray"):
+        configure_models(EvaluateOptions(agent="llm:m", ray=True))
+    assert configure_models(options := EvaluateOptions(agent="llm:m", processes=4)) == ["llm:m"] and options.processes == 1
+    assert not configure_models(EvaluateOptions(ray=True))
 
 
 def test_the_command_counts_keeps_and_hides_the_key(tmp_path: Path) -> None:

@@ -5,15 +5,18 @@ import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from functools import wraps
 
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from euphoria_agents.play import Agents
-from euphoria_agents.play.mcp_server import make_server
+from euphoria_agents.play import Agents, Session, mcp_server
+from euphoria_agents.play.mcp_server import Table, make_server
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from tests.tools.model_server import Answer, model_server
+from tests.tools.served import wait_until
 
 Ask = Callable[..., Awaitable[str]]
 
@@ -113,6 +116,52 @@ def test_a_failed_agent_is_asked_again_and_a_game_that_cannot_begin_replaces_non
     with model_server(answer) as server:
         spec = f"llm:m@{server.url}?moves=list&retries=0"
         asked(use, server=make_server(Agents([spec]), spec))
+
+
+def test_calls_that_come_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted, begun, ended = list[int](), list[int](), list[int]()
+
+    class Watched:
+        """A lock that tells how often somebody wanted it."""
+
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def __enter__(self) -> None:
+            wanted.append(1)
+            self.lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self.lock.release()
+
+    @wraps(Table.look)
+    def look(table: Table) -> str:
+        begun.append(1)
+        wait_until(lambda: len(wanted) == 2 or len(begun) == 2)
+        at_once = len(begun) - len(ended)
+        ended.append(1)
+        return str(at_once)
+
+    monkeypatch.setattr(mcp_server, "Lock", Watched)
+    monkeypatch.setattr(Table, "look", look)
+
+    async def use(ask: Ask) -> None:
+        assert await asyncio.gather(ask("look"), ask("look")) == ["1", "1"]
+
+    asked(use)
+
+
+def test_a_hint_begins_with_the_move_of_the_highest_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hint(session: Session, seat: int, spec: str) -> object:
+        actions = [move.action for move in session.moves(seat)]
+        return {"moves": [{"action": a, "prior": k / 99, "visits": None, "value": 1 - k / 99} for k, a in enumerate(actions)]}
+
+    async def use(ask: Ask) -> None:
+        await ask("new_game", opponents=["random"], seed=1)
+        assert (await ask("hint")).startswith(f"- {await first_move(ask)} (")
+
+    monkeypatch.setattr(Session, "hint", hint)
+    asked(use, hints="ppo")
 
 
 def test_hints_rules_and_cards() -> None:

@@ -316,6 +316,7 @@ GUARDED = [
     ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
     ("an agent without end", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999999999"}]}, {}, 422),
     ("a slow agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999s"}]}, {}, 422),
+    ("a spec of a megabyte", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "x" * 900_000}]}, {}, 422),
     ("a study of nothing", "POST", "/api/studies", {}, {}, 422),
     ("a study of two things", "POST", "/api/studies", {"record": "", "game": ""}, {}, 422),
     ("a branch of no study", "POST", "/api/games", {"seats": [ANN, BOB], "start": {"study": "x", "ply": 0}}, {}, 404),
@@ -555,6 +556,18 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
             assert len(files) > 1 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
+def test_the_study_of_a_record_is_found_by_an_index_in_older_files_too(tmp_path: Path) -> None:
+    record, asked = Game(Rules(num_players=2), seed=3).to_record(), list[str]()
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        store.add_study("x", "", {}, ["A", "B"], record)
+        store._db.execute("DROP INDEX IF EXISTS study_of_record")
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        store._db.set_trace_callback(asked.append)
+        assert store.study_of(["A", "B"], record) == "x" and store.study_of(["A", "C"], record) is None
+        ((*_, plan),) = store._db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
+        assert "USING INDEX study_of_record" in plan
+
+
 def test_a_game_that_was_changed_meanwhile_is_not_saved_over(tmp_path: Path) -> None:
     old, new = ({"session": k, "pace": None} for k in (1, 2))
     with closing(Store(tmp_path / "games.sqlite")) as store:
@@ -765,6 +778,7 @@ def test_a_mistake_is_checked_by_playouts(server: Served, ann: Visitor) -> None:
     found = ann.post(f"{api}/at/{worst['ply']}/playouts", {"spec": "greedy"})
     assert found == ann.post(f"{api}/at/{worst['ply']}/playouts", {"spec": "greedy"}) and found["pairs"] > 1
     entries[worst["ply"]]["playouts"] = found
+    assert not any(key[0] == name for key in server.app.state.studies._analyses)  # they are in the store alone
     assert ann.get(f"{api}/analyses?spec=greedy")["entries"] == entries == server.store.analysis(name, "greedy")[1]
     for ply in (fine["ply"], total):
         assert ann.ask("POST", f"{api}/at/{ply}/playouts", {"spec": "greedy"})[0] == 422

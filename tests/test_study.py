@@ -15,11 +15,13 @@ from euphoria_agents import load
 from euphoria_agents.__main__ import main
 from euphoria_agents.agent import Agent, Explanation, explained
 from euphoria_agents.benchmark.tasks import NETWORKS
+from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.matches.match import AgentGenerator
-from euphoria_agents.play.study.decision_analysis import best_of, outcome
+from euphoria_agents.play.study.decision_analysis import best_of, best_thoughts, outcome
 from euphoria_agents.play.study.game_analysis import FUTURES, Analysis, Entry, saved_entries
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
-from euphoria_agents.play.study.summary import mistakes, summarise, suspects
+from euphoria_agents.play.study.summary import THRESHOLD, mistakes, summarise, suspects
+from euphoria_agents.play.terminal.texts import best_moves
 from euphoria_agents.players import ppo
 from euphoria_agents.record_steps import Replayed, steps
 from euphoria_agents.training.play_kernels import NOBODY
@@ -66,6 +68,25 @@ def whole(record: str, entries: list[Entry], tmp_path_factory: pytest.TempPathFa
 def positions(record: str) -> Iterator[Game]:
     """The game before each decision, and after the last."""
     return (game for game, _ in steps(record))
+
+
+@pytest.mark.parametrize(
+    ("opinions", "best"),
+    [
+        ([(0.1, 5, 0.9), (0.2, 5, 0.1), (0.7, 4, 1.0)], [1, 0, 2]),  # a prior decides between equally many visits
+        ([(0.9, None, 0.1), (0.1, None, 0.2), (0.2, None, 0.2)], [2, 1, 0]),
+        ([(0.5, None, None), (0.5, None, None)], [0, 1]),
+    ],
+)
+def test_everybody_means_the_same_by_the_best_move(opinions: list[Any], best: list[int]) -> None:
+    thoughts = [{"action": k, "prior": prior, "visits": n, "value": value} for k, (prior, n, value) in enumerate(opinions)]
+    assert [one["action"] for one in best_thoughts(thoughts, 3)] == best  # type: ignore[arg-type]
+    assert [action for action, _ in best_moves({"moves": thoughts, "seats": None})] == best  # type: ignore[typeddict-item]
+    assert best_of([list(one.values()) for one in thoughts])[0] == best[0]
+
+
+def test_the_command_and_the_pages_call_the_same_a_mistake() -> None:
+    assert AnalyseOptions(record=Path("a.record")).threshold == THRESHOLD
 
 
 def test_every_decision_has_an_entry(record: str, entries: list[Entry]) -> None:

@@ -52,6 +52,15 @@ class Naps(First):  # once it has answered often
             time.sleep(3600)
         return super().act(observation, mask, rng)
 
+class Noting(First):  # plays on from its notes of the same game
+    needs_game = needs_story = True
+    def __init__(self):
+        self.notes = {}
+    def act(self, observation, mask, rng, game):
+        legal, noted = mask.nonzero()[0], self.notes.get(game.story.game, 0)
+        self.notes[game.story.game] = noted + 1
+        return int(legal[noted % len(legal)])
+
 class Moody(First):
     asked = 0
     def act(self, observation, mask, rng):
@@ -217,6 +226,12 @@ def test_a_decision_that_takes_too_long_later_is_told(own: str, tmp_path: Path) 
     assert not (tmp_path / RESULT).exists()
 
 
+def test_an_agent_with_notes_plays_every_game_without_those_of_others(own: str, tmp_path: Path) -> None:
+    task, agent = dataclasses.replace(SMALL, games=4), f"{own}:Noting"
+    judge(task, agent, tmp_path, HERE)
+    assert judging.check_result(task, agent, tmp_path / RESULT, lambda work, units: HERE(work, units[::-1])) > 0
+
+
 def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> None:
     found = judge(SMALL, f"{own}:Moody", tmp_path, HERE, repeatable=False)
     assert not found["agent"]["repeatable"] and list(found["agent"]["files"]) == [f"{own}.py"]
@@ -339,6 +354,15 @@ def test_a_result_can_be_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match=r"result.json: chunk \d against weights did not end as it says"):
         judging.check_result(SMALL, "weights", path, HERE)
+    for chunks, fault in (
+        (None, "cannot be checked: it does not say how each chunk ended"),
+        ([[first[0] + second[0], first[1] + second[1]]], r"matches\[1\].chunks must be 2 lists of 2 numbers"),
+        ([[*first, 0], [*second, 0]], r"matches\[1\].chunks must be 2 lists of 2 numbers"),
+    ):
+        matches = [found["matches"][0], {**found["matches"][1], "chunks": chunks}, *found["matches"][2:]]
+        path.write_text(json.dumps({**found, "matches": matches}))
+        with pytest.raises(ValueError, match=f"result.json:? {fault}"):
+            judging.check_result(SMALL, "weights", path, HERE)
     second[0] += 1
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins must be"):

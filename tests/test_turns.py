@@ -13,7 +13,7 @@ from euphoria_agents.play.web import jobs
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs
 from euphoria_agents.play.web.limits import Limit
-from euphoria_agents.play.web.queueing import FairQueue
+from euphoria_agents.play.web.queueing import FairQueue, SharedTasks
 from euphoria_agents.players.search.searcher import Searcher
 from euphoria_env import Game, Rules
 from tests.tools.served import wait_until
@@ -59,6 +59,35 @@ def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not(
         return order
 
     assert asyncio.run(serve()) == served
+
+
+def test_a_client_whose_slots_are_taken_holds_up_nobody_else() -> None:
+    async def ask() -> list[str]:
+        queue, lock, gate, told = FairQueue(Limit(3, 1)), asyncio.Lock(), asyncio.Event(), list[str]()
+        shared = SharedTasks[str](queue)
+
+        async def loads(client: str) -> None:
+            told.append(f"{client} {await shared.result('game', client, lambda: asyncio.sleep(0, 'loaded'))}")
+
+        async def moves(client: str) -> None:
+            async with queue.slot(client, lock=lock):
+                told.append(f"{client} moved")
+
+        async def thinks() -> None:
+            async with queue.slot("ann"):
+                await gate.wait()
+
+        tasks = [asyncio.create_task(work) for work in (thinks(), loads("ann"), moves("ann"), loads("bob"), moves("bob"))]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        told.append("gate")
+        gate.set()
+        await asyncio.gather(*tasks)
+        assert queue.idle
+        return told
+
+    before, after = (part.strip(", ").split(", ") for part in ", ".join(asyncio.run(ask())).split("gate"))
+    assert sorted(before) == ["bob loaded", "bob moved"] and sorted(after) == ["ann loaded", "ann moved"]
 
 
 def test_a_long_job_lets_those_of_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ def check_repeatable(task: Task, spec: str) -> None:
     """
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
-    first, second = (play_unit(unit, True, task.seconds).records[0] for _ in range(2))
+    runs = (replace(unit, run=run) for run in (1, 2))  # each without the notes of the other; run 0 is that of the result
+    first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
@@ -114,23 +116,32 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
         ValueError: it is no result of this task, it cannot be checked, or a unit did not end as the result says.
     """
     found, matches = read_result(path, task), matches_of(task, spec)
+    chunks = [one.get("chunks") for one in found["matches"]]
     reasons = {
         "its agent is not repeatable": not found["agent"]["repeatable"],
-        "it does not say how each chunk ended: it was judged by an older version": "chunks" not in found["matches"][0],
+        "it does not say how each chunk ended: it was judged by an older version": None in chunks,
         "its agent has other files": found["agent"]["files"] != file_hashes(spec),
         "this version plays other games": found["environment"]["fingerprint"] != fingerprint(task),
     }
     for reason, holds in reasons.items():
         if holds:
             raise ValueError(f"{path} cannot be checked: {reason}")
-    pairs = zip(found["matches"], matches, strict=True)
-    claimed = {unit: ended for one, match in pairs for unit, ended in zip(match.units, one["chunks"], strict=True)}
+    claimed = _claimed(path, chunks, matches, 4 if task.judge else 2)
     rng = np.random.default_rng(int.from_bytes(os.urandom(16)))  # nobody can predict the sample
     chosen = [list(claimed)[k] for k in rng.choice(len(claimed), min(REPLAYED, len(claimed)), replace=False)]
     for unit, result in run(partial(player_of(task), limit=task.seconds), chosen):
         if any(abs(here - there) > CLOSE for here, there in zip(_ended(result), claimed[unit], strict=True)):
             raise ValueError(f"{path}: chunk {unit.number} against {unit.lineup[1]} did not end as it says")
     return sum(unit.games for unit in chosen)
+
+
+def _claimed(path: Path, chunks: Sequence[Any], matches: Sequence[Match], size: int) -> dict[WorkUnit, list[float]]:
+    """Returns how each unit ended by the result in a file, as `_ended` has it; raises a `ValueError` if the sizes do not fit."""
+    for k, (given, match) in enumerate(zip(chunks, matches, strict=True)):
+        if len(given) != len(match.units) or any(len(ended) != size for ended in given):
+            raise ValueError(f"{path}: matches[{k}].chunks must be {len(match.units)} lists of {size} numbers")
+    units = (unit for match in matches for unit in match.units)
+    return dict(zip(units, chain.from_iterable(chunks), strict=True))
 
 
 def _ended(result: MatchResult) -> list[float]:

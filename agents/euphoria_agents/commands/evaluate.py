@@ -66,13 +66,15 @@ def configure_models(options: EvaluateOptions) -> list[str]:
     """Sets how language models are asked, and that they play in this process; returns their specs.
 
     Raises:
-        ValueError: an option is out of range.
+        ValueError: an option is out of range, or the games are to be played on a cluster.
     """
     models = [spec for spec in dict.fromkeys([options.agent, *options.against]) if spec.startswith("llm:")]
     least = {"concurrency": 1, "max_tokens": 1, "max_cost": 0}
     for name, bound in least.items():
         if (number := getattr(options, name)) is not None and not number >= bound:
             raise ValueError(f"{name.replace('_', '-')} must be at least {bound}, not {number}")
+    if models and options.ray:
+        raise ValueError("a language model is asked from this process, which counts what it uses up: leave out --ray")
     if models:
         from euphoria_agents.players.llm.agent import SPENT, Settings
 

@@ -213,6 +213,7 @@ def play_match(
     seed: int | Sequence[int] = 0,
     progress: Callable[[int], None] | bool | None = None,
     records: bool = False,
+    salt: int = 0,
 ) -> MatchResult:
     """Plays a number of games between the agents of a line-up: each seed once from every seat.
 
@@ -224,6 +225,8 @@ def play_match(
         progress: called with the number of games that have just ended; True: the progress is shown on stderr, in a terminal as a
             bar.
         records: whether the result has the records of the games.
+        salt: a match with equal seeds and another salt, 0 or more, plays the same deals under other names, by which agents that
+            keep notes tell games apart.
 
     Raises:
         ValueError: there are not as many agents as players, or `games` is not positive.
@@ -238,7 +241,8 @@ def play_match(
     deals, choices = np.random.SeedSequence(seed).spawn(2)
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     # Agents see the names of games: they must tell neither seeds nor which games have the same deal (R19).
-    names = choices.spawn(1)[0].generate_state(games, np.uint64).tolist()
+    naming = np.random.SeedSequence(choices.entropy, spawn_key=(*choices.spawn_key, salt))
+    names = naming.generate_state(games, np.uint64).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n, f"{names[k]:016x}") for k in range(games)]
     players = _Tables(agents, np.random.default_rng(choices))
     with _reporter(progress, games) as report:

@@ -102,6 +102,12 @@ class WorkUnit:
         """The unit as a line of JSON."""
         return _key(asdict(self))
 
+    @property
+    def salt(self) -> int:
+        """A number for the names of its games, which units of other line-ups, rules or runs do not share."""
+        about = _key({"lineup": self.lineup, "rules": asdict(self.rules), "run": self.run})
+        return int.from_bytes(hashlib.blake2b(about.encode(), digest_size=8).digest())
+
     def record_names(self) -> list[str]:
         """Returns the file names for the records of its games: a number, and the agents in the order of their seats."""
         digest, n = hashlib.blake2b(self.key.encode(), digest_size=4).hexdigest(), len(self.lineup)
@@ -127,7 +133,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
     first, *others = unit.lineup
     lineup = [player(first, limit), *map(player, others)]
     before = counts_of(lineup[0])
-    result = play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records)
+    result = play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records, unit.salt)
     return replace(result, counts={name: n - before.get(name, 0) for name, n in counts_of(lineup[0]).items()})
 
 

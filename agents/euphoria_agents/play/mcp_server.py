@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Literal
+from threading import Lock
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -13,6 +14,7 @@ from euphoria_agents.agent import MoveThought
 from euphoria_agents.play import Agents, Seat, Session
 from euphoria_agents.play.failures import PlayerFailed
 from euphoria_agents.play.seats import AGENT_NAMES, with_distinct_names
+from euphoria_agents.play.study.decision_analysis import best_thoughts
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
@@ -22,12 +24,13 @@ from euphoria_env.text import TextOptions, observation_text, rules_text
 OPPONENT = "ppo"
 HOW_TO_PLAY = "`moves` lists your legal moves; call `play` with one of them, word for word"
 SHOWN_MOVES = 3  # the most moves that a hint names
-_OPINIONS: tuple[Literal["visits"], Literal["prior"], Literal["value"]] = ("visits", "prior", "value")  # of `MoveThought`
 LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
 
 
 class Table:
     """One game between the client and agents. Nothing that a method returns is hidden from the client's seat (R19).
+
+    It is not thread-safe.
 
     Args:
         agents: makes the opponents, and the agent that gives hints.
@@ -128,11 +131,10 @@ class Table:
         if self._hints is None:
             raise ValueError("no hints are allowed: start the server with --hints AGENT")
         session = self._begun()
-        thoughts = session.hint(self._seat, self._hints)["moves"]
+        best = best_thoughts(session.hint(self._seat, self._hints)["moves"], SHOWN_MOVES)
         notation = {move.action: move.notation for move in session.moves(self._seat)}
-        if all(one[kind] is None for one in thoughts for kind in _OPINIONS):
+        if not best:
             raise ValueError(f"the agent {self._hints} tells no opinion of moves: start the server with --hints ppo, or mcts:100")
-        best = sorted(thoughts, key=lambda one: [one[kind] or 0 for kind in _OPINIONS], reverse=True)[:SHOWN_MOVES]
         return "\n".join(f"- {notation[one['action']]}{_opinion(one)}" for one in best)
 
     def _begun(self) -> Session:
@@ -177,13 +179,14 @@ def _opinion(thought: MoveThought) -> str:
     return f" ({told})" if told else ""
 
 
-def _in_words(method: Callable[..., str]) -> Callable[..., str]:
-    """Returns the method with errors that the client can read."""
+def _in_words(method: Callable[..., str], lock: Lock) -> Callable[..., str]:
+    """Returns the method with errors that the client can read; calls that come at once wait for each other."""
 
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> str:
         try:
-            return method(*args, **kwargs)
+            with lock:  # each call has a thread of its own
+                return method(*args, **kwargs)
         except (ValueError, TypeError, PlayerFailed) as error:
             raise ToolError(str(error)[:LONGEST_ERROR]) from error
 
@@ -197,9 +200,9 @@ def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
         agents: makes the opponents.
         hints: the spec of the agent that gives hints; None: the tool says that there are none.
     """
-    server, table = MCPServer("euphoria"), Table(agents, hints)
+    server, table, lock = MCPServer("euphoria"), Table(agents, hints), Lock()
     for method in (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint):
-        server.tool()(_in_words(method))
+        server.tool()(_in_words(method, lock))
     for read in (rules, cards):
         server.resource(f"euphoria://{read.__name__}", mime_type="text/markdown")(read)
     return server

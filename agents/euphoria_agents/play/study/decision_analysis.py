@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from euphoria_agents.agent import MoveThought
 from euphoria_env import Game
 
 DIGITS = 5  # to which probabilities are rounded
@@ -36,11 +37,24 @@ def outcome(game: Game) -> list[float] | None:
     return [float(seat == game.winner) for seat in range(game.rules.num_players)] if game.over else None
 
 
+def merit(prior: float | None, visits: int | None, value: float | None) -> tuple[float, float, float]:
+    """Returns the key by which moves are sorted, the best one last: by visits, as a search plays, or else by value first.
+
+    `ordered` of `opinions.js` sorts in the same way.
+    """
+    return (value or 0.0, prior or 0.0, 0.0) if visits is None else (visits, prior or 0.0, value or 0.0)
+
+
 def best_of(rows: Sequence[Row]) -> Row:
-    """Returns the move that the agent thinks best: the one with most visits if it searched, otherwise with the highest value."""
-    if any(visits is not None for _, _, visits, _ in rows):
-        return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0, row[3] or 0.0))
-    return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
+    """Returns the move that the agent thinks best; see `merit`."""
+    return max(rows, key=lambda row: merit(*row[1:]))
+
+
+def best_thoughts(thoughts: Sequence[MoveThought], most: int) -> list[MoveThought]:
+    """Returns the best moves of an explanation, at most so many, the best one first; empty if nothing is known of any move."""
+    keys = {one["action"]: merit(one["prior"], one["visits"], one["value"]) for one in thoughts}
+    best = sorted(thoughts, key=lambda one: keys[one["action"]], reverse=True)
+    return best[:most] if any(map(any, keys.values())) else []
 
 
 def regret(rows: Sequence[Row], played: Row) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from euphoria_agents.agent import Explanation, MoveThought
+from euphoria_agents.play.study.decision_analysis import best_thoughts
 from euphoria_env.board import ARTIFACTS, MARKETS, SPACES, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -63,13 +64,7 @@ def stars_placed(player: PlayerView) -> str:
 
 def best_moves(opinion: Explanation) -> list[tuple[int, str]]:
     """Returns the action ids of the best moves, each with the agent's opinion as text; empty if it has no opinion of any move."""
-    best = sorted(opinion["moves"], key=_merit, reverse=True)[:BEST]
-    return [(thought["action"], _opinion(thought)) for thought in best] if any(_merit(best[0])) else []
-
-
-def _merit(thought: MoveThought) -> tuple[float, float, float]:
-    """Returns the key by which moves are sorted: first visits, then the value, then the prior."""
-    return float(thought["visits"] or 0), thought["value"] or 0.0, thought["prior"] or 0.0
+    return [(thought["action"], _opinion(thought)) for thought in best_thoughts(opinion["moves"], BEST)]
 
 
 def _opinion(thought: MoveThought) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -84,7 +83,7 @@ class RequestContext:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Runs `work` in a thread, once nobody else uses the item and a slot is free for this client."""
-        async with getattr(self.item, "lock", None) or nullcontext(), self.registry.working.slot(self.client):
+        async with self.registry.working.slot(self.client, lock=getattr(self.item, "lock", None)):
             return await in_thread(work)
 
     @property

@@ -23,6 +23,7 @@ from euphoria_agents.play.web.store import HOST
 from euphoria_agents.play.web.stream import STREAM, ViewStream
 from euphoria_agents.play.web.studies import Start, StudyEndpoints, branch
 from euphoria_env import Game, Rules
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 
@@ -37,6 +38,7 @@ Pace = Annotated[float, Meta(ge=0, le=60)]
 class NewSeat(Seat, frozen=True, forbid_unknown_fields=True):
     """A seat of a new game; `here`: whether its player uses the browser that makes the game."""
 
+    spec: Spec | None = None
     here: bool = False
 
 
@@ -51,6 +53,8 @@ class NewGame(Body):
     start: Start | None = None
 
     def __post_init__(self) -> None:
+        if not 2 <= len(self.seats) <= MAX_PLAYERS:  # before the agents are made
+            raise ValueError(f"a game has 2 to {MAX_PLAYERS} seats, not {len(self.seats)}")
         if sum(way is not None for way in (self.rules, self.position, self.start)) > 1:
             raise ValueError("a game is made of rules, of a position or of a decision of a study, which have their own")
 

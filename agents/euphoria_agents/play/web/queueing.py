@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
@@ -79,8 +79,13 @@ class FairQueue:
         return not self._requests
 
     @asynccontextmanager
-    async def slot(self, client: str, most: int | None = None) -> AsyncIterator[None]:
-        """Waits for a slot and holds it; `most`: how many requests of this client may wait, None: any number.
+    async def slot(self, client: str, most: int | None = None, lock: asyncio.Lock | None = None) -> AsyncIterator[None]:
+        """Waits for a slot and holds it, and the lock if one is given.
+
+        Args:
+            client: whose slot it is.
+            most: how many requests of this client may wait; None: any number.
+            lock: the lock of a thing that several clients use; a client that waits for its own slots does not hold it.
 
         Raises:
             Refused: as many requests of this client wait already (503).
@@ -90,7 +95,7 @@ class FairQueue:
         share = self._shares.setdefault(client, asyncio.Semaphore(self._limit.per_client))
         self._requests[client] += 1
         try:
-            async with share, self._slots:
+            async with share, lock or nullcontext(), self._slots:
                 yield
         finally:
             self._requests -= Counter([client])  # unlike -= 1, this removes a client at 0
@@ -99,13 +104,26 @@ class FairQueue:
 
 
 class SharedTasks(Generic[T]):
-    """Tasks by key; each runs only once, however many callers wait for it."""
+    """Tasks by key; each runs only once, however many callers wait for it.
 
-    def __init__(self) -> None:
+    Args:
+        queue: has the slots, in one of which a task begins.
+    """
+
+    def __init__(self, queue: FairQueue) -> None:
+        self._queue = queue
         self._tasks: dict[Hashable, asyncio.Task[T]] = {}
 
-    async def result(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Returns the result of the task under way for this key, or of a new task."""
+    async def result(self, key: str, client: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Returns the result of the task under way for this key, or of a new one; every client waits for a slot of its own."""
+
+        async def in_slot() -> T:
+            async with self._queue.slot(client):
+                return await self._shared(key, start)
+
+        return await self._shared((key, client), in_slot)
+
+    async def _shared(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if key not in self._tasks:
             task = self._tasks[key] = asyncio.create_task(start())
             task.add_done_callback(lambda _: self._tasks.pop(key))

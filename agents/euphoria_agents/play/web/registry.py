@@ -66,11 +66,11 @@ class RunningGame:
 
     def announce(self, trouble: str = "", failed: int | None = None) -> None:
         """Sets `trouble` and `failed`, and tells listeners that something has changed."""
-        self._set(self.session, trouble, failed)
+        self._describe(trouble, failed)
         self._tell()
 
-    def _set(self, session: Session, trouble: str = "", failed: int | None = None) -> None:
-        self.session, self.trouble, self.failed = session, trouble, failed
+    def _describe(self, trouble: str = "", failed: int | None = None) -> None:
+        self.trouble, self.failed = trouble, failed
         self.views = {}  # a new dict, since a thread may still fill the old one
 
     def _tell(self) -> None:
@@ -89,10 +89,11 @@ class RunningGame:
             changed = self.session.clone()
             act(changed)
             self._registry.save(self.name, changed, self.pace, tokens or {})
-            self._set(changed)
+            self.session = changed
+            self._describe()
             return see()
 
-        async with self.lock, self._registry.working.slot(self.client):
+        async with self._registry.working.slot(self.client, lock=self.lock):
             before = self.session
             try:
                 return await in_thread(attempt)
@@ -103,11 +104,17 @@ class RunningGame:
 
     async def set_pace(self, pace: float | None) -> None:
         """Changes and saves the pace."""
-        async with self.lock:
-            await in_thread(lambda: self._registry.save(self.name, self.session, pace, {}))
+
+        def attempt() -> None:
+            self._registry.save(self.name, self.session, pace, {})
             self.pace = pace
-        self._nudge.set()
-        self.announce(self.trouble, self.failed)
+
+        async with self.lock:
+            try:
+                await in_thread(attempt)
+            finally:  # the thread finishes even if its caller is cancelled
+                self._nudge.set()
+                self.announce(self.trouble, self.failed)
 
     def step(self) -> None:
         """Lets a waiting agent make its move."""
@@ -137,19 +144,20 @@ class RunningGame:
             session = self.session
             seat, version, think = session.player, session.version, await in_thread(session.thinker)
             spec = session.seats[seat].spec
-            if spec is None or think is None:
-                return
+            if spec is None or think is None:  # a person has got the seat; another agent may have to decide meanwhile
+                continue
             try:
                 action = await self._registry.agents.ask(spec, self.client, think)
                 await self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # a move was taken back meanwhile, or the seat given away
                 continue
             except Exception as error:  # everybody sees the text of two kinds of error; others may reveal secrets
-                if self.session.version == version:
-                    LOG.warning("game %s waits for the agent %s of seat %d", self.name, spec, seat, exc_info=error)
-                    public = str(error) if isinstance(error, PlayerFailed | CannotSave) else "the server made a mistake"
-                    self.announce(public, seat if isinstance(error, PlayerFailed) else None)
-                    return
+                async with self.lock:  # so that nobody is about to move
+                    if self.session.version == version:
+                        LOG.warning("game %s waits for the agent %s of seat %d", self.name, spec, seat, exc_info=error)
+                        public = str(error) if isinstance(error, PlayerFailed | CannotSave) else "the server made a mistake"
+                        self.announce(public, seat if isinstance(error, PlayerFailed) else None)
+                        return
 
     async def _wait(self) -> None:
         """Waits as long as the pace says, which may change meanwhile, or until `step` is called."""
@@ -175,7 +183,7 @@ class GameRegistry:
         self.store, self.agents, self.limits = store, agents, limits
         self.working = FairQueue(limits.working)
         self._running: dict[str, RunningGame] = {}  # the most recently used one is the last
-        self._loading = SharedTasks[RunningGame]()
+        self._loading = SharedTasks[RunningGame](self.working)
 
     async def open(self, session: Session, pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a new game; returns its name, and the tokens of its creator (`HOST`) and of the seats of people.
@@ -200,14 +208,14 @@ class GameRegistry:
             Refused: there is no such game (404).
             Damaged: the saved game cannot be read.
         """
-        found = self._running.get(name) or await self._loading.result(name, lambda: self._load(name, client))
+        found = self._running.get(name) or await self._loading.result(name, client, lambda: self._load(name))
         if not found.closed:
             self._running[name] = self._running.pop(name, found)
             found.used = self.store.now()
             found.wake()
         return found
 
-    async def _load(self, name: str, client: str) -> RunningGame:
+    async def _load(self, name: str) -> RunningGame:
         def load() -> tuple[Session, float | None, str]:
             saved = self.store.game(name)
             if saved is None:
@@ -218,8 +226,9 @@ class GameRegistry:
             except ValueError as error:
                 raise Damaged("game") from error
 
-        async with self.working.slot(client):
-            found = await in_thread(load)
+        if name in self._running:  # somebody else has loaded it while this client waited
+            return self._running[name]
+        found = await in_thread(load)
         self._forget_idle()
         self._running[name] = game = RunningGame(name, *found, self)
         return game
@@ -233,9 +242,18 @@ class GameRegistry:
 
     async def delete(self, name: str) -> None:
         """Deletes a game."""
-        await in_thread(lambda: self.store.delete("game", name))
-        if game := self._running.pop(name, None):
-            game.close()
+        deleted = False
+
+        def attempt() -> None:
+            nonlocal deleted
+            self.store.delete("game", name)
+            deleted = True
+
+        try:
+            await in_thread(attempt)
+        finally:  # the thread finishes even if its caller is cancelled
+            if deleted and (game := self._running.pop(name, None)):
+                game.close()
 
     def close(self) -> None:
         """Stops all agents."""

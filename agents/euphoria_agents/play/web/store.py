@@ -35,7 +35,8 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 """
 
-
+# Of a record its end, which is its fingerprint; files of earlier versions get the index when they are opened.
+_INDEX = "CREATE INDEX IF NOT EXISTS study_of_record ON study (substr(record, -45))"
 _OF_CLIENT = "(? IS NULL OR client = ?)"
 
 
@@ -104,6 +105,7 @@ class Store:
             if not self._db.execute("PRAGMA user_version").fetchone()[0]:  # a new file
                 for statement in _TABLES.split(";"):
                     self._db.execute(statement)
+            self._db.execute(_INDEX)
             self._db.execute("COMMIT")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -199,7 +201,8 @@ class Store:
 
     def study_of(self, names: list[str], record: str) -> str | None:
         """Returns the name of the study of this record with these names of players; None if there is none."""
-        rows = self._all("SELECT id FROM study WHERE record = ? AND names = ?", record, _text(names))
+        query = "SELECT id FROM study WHERE substr(record, -45) = substr(?, -45) AND +record = ? AND names = ?"
+        rows = self._all(query, record, record, _text(names))  # without the +, SQLite would not use the index
         return str(rows[0][0]) if rows else None
 
     def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:

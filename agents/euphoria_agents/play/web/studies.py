@@ -136,20 +136,21 @@ class StudyEndpoints:
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
         self._loaded: dict[str, Study] = {}  # the most recently used one is the last
-        self._loading = SharedTasks[Study]()
-        self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those begun since the server started
+        self._loading = SharedTasks[Study](registry.working)
+        self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those that run, wait, or have failed; others are in the store
+        self._saving = asyncio.Lock()  # held while an analysis is saved, and changed after its end
         self.processes = FairQueue(registry.limits.processes)
         self.jobs = Jobs(registry.limits.waiting)
 
     async def find(self, name: str, client: str) -> Study:
         """Finds a study by its name for a client; raises `Refused` if there is none, `Damaged` if it cannot be read."""
-        found = self._loaded.pop(name, None) or await self._loading.result(name, lambda: self._load(name, client))
+        found = self._loaded.pop(name, None) or await self._loading.result(name, client, lambda: self._load(name))
         self._loaded[name] = found
         while len(self._loaded) > MAX_LOADED:
             del self._loaded[next(iter(self._loaded))]
         return found
 
-    async def _load(self, name: str, client: str) -> Study:
+    async def _load(self, name: str) -> Study:
         def load() -> Study:
             saved = self.store.study(name)
             if saved is None:
@@ -163,8 +164,9 @@ class StudyEndpoints:
                 raise Damaged("study")
             return Study(name, names, record, game)
 
-        async with self.registry.working.slot(client):
-            return await in_thread(load)
+        if name in self._loaded:  # somebody else has loaded it while this client waited
+            return self._loaded[name]
+        return await in_thread(load)
 
     def make(self, context: RequestContext) -> Response:
         """Makes a study; if there is the same one already, returns its name, but gives the client no right to delete it."""
@@ -196,11 +198,13 @@ class StudyEndpoints:
 
     async def delete(self, context: RequestContext) -> Json:
         """Deletes a study."""
-        await in_thread(lambda: self.store.delete("study", context.name))
-        self._loaded.pop(context.name, None)
-        for key in [key for key in self._analyses if key[0] == context.name]:
-            self.jobs.stop(key)
-            del self._analyses[key]
+        try:
+            await in_thread(lambda: self.store.delete("study", context.name))
+        finally:  # the thread finishes even if its caller is cancelled
+            self._loaded.pop(context.name, None)
+            for key in [key for key in self._analyses if key[0] == context.name]:
+                self.jobs.stop(key)
+                del self._analyses[key]
         return {}
 
     def overview(self, context: RequestContext) -> Json:
@@ -271,7 +275,7 @@ class StudyEndpoints:
             self.jobs.check_room(client)
             found = self._analyses[key] = StudyAnalysis(before.header, before.entries)
             self.jobs.begin(key, client, lambda: self._work(key, study.record, found))
-        return as_response(self._progress(key), 202)
+        return as_response(await in_thread(lambda: self._progress(key)), 202)
 
     def analysis(self, context: RequestContext) -> Json:
         """Returns the finished part of an analysis from entry `from` on, with the moves played and the better ones in words."""
@@ -291,12 +295,18 @@ class StudyEndpoints:
         found = await in_thread(lambda: self._analysis(key))
         if ply >= len(found.entries):
             raise Refused(422, f"{spec} has not judged this decision")
-        entries = self._analyses.setdefault(key, found).entries
-        work = partial(compare, context.item.game.before[ply], moves_to_compare(entries[ply]), (0, ply), MOST)
+        work = partial(compare, context.item.game.before[ply], moves_to_compare(found.entries[ply]), (0, ply), MOST)
         async with self.processes.slot(context.client, limits.waiting.per_client), started(work) as worker:
             result = await answer_of(worker, limits.playouts_seconds)
-        entries[ply] = {**entries[ply], "playouts": result}
-        await self._save(key, self._analyses.get(key, found))
+
+        def add() -> None:
+            now = self._analysis(key)
+            if ply < len(now.entries):  # otherwise it is made again
+                now.entries[ply] = {**now.entries[ply], "playouts": result}
+                self.store.save_analysis(*key, now.header, now.entries)
+
+        async with self._saving:
+            await in_thread(add)
         return result
 
     def _analysis(self, key: tuple[str, str]) -> StudyAnalysis:
@@ -309,6 +319,7 @@ class StudyEndpoints:
 
     async def _work(self, key: tuple[str, str], record: str, found: StudyAnalysis) -> bool:
         """Adds the missing entries, computed in a process; returns False if it pauses for other clients, True if it is done."""
+        paused = False
         try:
             async with started(_Analyst(record, key[1])) as worker:
                 header = await answer_of(worker, None)
@@ -317,7 +328,7 @@ class StudyEndpoints:
                 saved = time.monotonic()
                 while (entry := await answer_of(worker, len(found.entries))) is not None:
                     found.entries.append(entry)
-                    if self.jobs.must_yield(key):
+                    if paused := self.jobs.must_yield(key):
                         return False
                     if time.monotonic() > saved + SAVED_EVERY:
                         await self._save(key, found)
@@ -329,10 +340,13 @@ class StudyEndpoints:
                 await self._save(key, found)
             except CannotSave as error:
                 found.trouble = found.trouble or str(error)
+            if not paused and not found.trouble and self._analyses.get(key) is found:
+                del self._analyses[key]  # the store has all of it
         return True
 
     async def _save(self, key: tuple[str, str], found: StudyAnalysis) -> None:
-        await in_thread(lambda: self.store.save_analysis(*key, found.header, found.entries))
+        async with self._saving:
+            await in_thread(lambda: self.store.save_analysis(*key, found.header, found.entries))
 
 
 def branch(study: Study, ply: int) -> Game:
