@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -18,6 +18,7 @@ from numba.extending import _Intrinsic
 
 from euphoria_env.engine import library
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])  # so that the type checker counts the arguments of calls
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
@@ -103,12 +104,12 @@ class _Entry(_Part):
         return self
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+def jit(function: _Function) -> _Function:
     """Makes a function part of the engine: it is compiled into the entry points that call it, once for all integer types."""
-    return function if numba.config.DISABLE_JIT else _Part(function, targetoptions=_OPTIONS)
+    return function if numba.config.DISABLE_JIT else cast(_Function, _Part(function, targetoptions=_OPTIONS))
 
 
-def entry(*kinds: Any, apart: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def entry(*kinds: Any, apart: bool = False) -> Callable[[_Function], _Function]:
     """Makes a function an entry point, which Python calls with arguments of these types; compiled agents use it too.
 
     Args:
@@ -119,7 +120,7 @@ def entry(*kinds: Any, apart: bool = False) -> Callable[[Callable[..., Any]], Ca
     """
     flat = [kind for group in kinds for kind in (_kinds_of(group) if isinstance(group, str) else [group])]
 
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    def compiled(function: _Function) -> _Function:
         return function if numba.config.DISABLE_JIT else library.register(_Entry(function, tuple(flat), apart))
 
     return compiled

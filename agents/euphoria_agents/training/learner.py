@@ -126,8 +126,8 @@ class Learner:
             squares[k] = float(torch.dot(self.gradient[parts[k]], self.gradient[parts[k]]))
 
         def update(part: slice, scale: float) -> None:
-            arrays = (one[part].numpy() for one in (self.flat, self.gradient, self.mean, self.square))
-            kernels.adam(*arrays, scale, rate, self.steps)
+            flat, gradient, mean, square = (one[part].numpy() for one in (self.flat, self.gradient, self.mean, self.square))
+            kernels.adam(flat, gradient, mean, square, scale, rate, self.steps)
 
         self.threads.run([partial(add_squares, k) for k in range(len(parts))])
         scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
