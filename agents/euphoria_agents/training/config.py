@@ -84,7 +84,7 @@ class Options:
     win_probs_games: Count0 = option(
         2000,
         "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none. "
-        "The win probabilities of --critic learn on",
+        "The win probabilities of --critic are trained further",
     )
     random_rules: Share = option(0.0, "share of the games in which the options below that are not set are drawn at random")
     game: dict[str, Any] = rules_options(max_turns=TRAINING_TURNS)

@@ -84,7 +84,7 @@ class Trainer:
             for parts, seed in zip(games, seeds, strict=True)
         ]  # fmt: skip
         if options.critic is not None:
-            new_model(network.first.features, options.critic)  # refuses now a critic that could not learn on after the run
+            new_model(network.first.features, options.critic)  # refuses now a critic that could not be trained further
         self._own_share = options.self_play * PRESENT_SELF
         self.league = League(options.baselines, (options.self_play - self._own_share) / (1 - self._own_share))
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}

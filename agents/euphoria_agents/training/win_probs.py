@@ -104,7 +104,7 @@ def learn_win_probs(options: Options, player: Path, console: Console, kind: type
 
     Args:
         options: `win_probs_games` of each number of players, `players`, `critic`, `threads` and `seed` count. The layers of the
-            critic learn on, in one pass and at a lower rate; without one, they learn from nothing.
+            critic are trained further, in one pass and at a lower rate; without one, they begin untrained.
         player: its file, which is replaced.
         console: for a progress bar.
         kind: of the numbers that are written; float16 takes half the space.
