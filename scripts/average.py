@@ -22,10 +22,9 @@ from msgspec import Meta
 from rich.console import Console
 
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.machine import usable_cores
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint
 from euphoria_agents.training import config
-from euphoria_agents.training.config import Count0, PlayerCount, Seed, ThreadCount
+from euphoria_agents.training.config import THREADS, Count0, PlayerCount, Seed, ThreadCount
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.win_probs import learn_win_probs, new_model
 from euphoria_agents.validation import checked
@@ -43,7 +42,7 @@ class Options:
         [2, 3, 4, 5, 6], "numbers of players in these games; one named twice gets twice as many"
     )
     fp16: bool = option(False, "write the mean in 16 bits, which takes half the space")
-    threads: ThreadCount = option(usable_cores(), "that play; any number gives the same player")
+    threads: ThreadCount = option(THREADS, "that play; any number gives the same player")
     seed: Seed = option(0, "equal seeds give equal players")
 
 

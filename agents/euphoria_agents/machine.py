@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 from collections.abc import Iterable
@@ -40,6 +39,8 @@ def _processor() -> str:
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     """Returns the versions of Python and of some packages; packages that are not installed are left out."""
+    import importlib.metadata  # imported late, since `usable_cores` serves commands that should start at once
+
     found = {"python": platform.python_version()}
     for package in packages:
         try:

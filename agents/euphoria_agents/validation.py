@@ -53,6 +53,6 @@ def _sentence(message: str, name: str) -> str:
     what, _, path = message.replace("`", "").partition(" - at ")
     key = (name + path.removeprefix("$")).removeprefix(".")
     expected, _, pattern = what.partition("str matching regex ")
-    what = expected + (_DESCRIBED[pattern] if pattern else "")
+    what = expected + _DESCRIBED[pattern] if pattern in _DESCRIBED else what
     what = what[0].lower() + what[1:]
     return f"{key}: {what}" if key else what

@@ -40,8 +40,8 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
             of Gymnasium's `AutoresetMode`, or its value as text.
         rules: instead of options: the rules of each game, or a function that draws them (`Batch`).
         seat, reward, render_mode, render_size, mask, mask_dtype, events, options: as for `EuphoriaEnv`; `render` returns a
-            picture of each game, K is `events`, `options` are the fields of `Rules`, and `reward` is no function. The seat is one
-            that all games have.
+            picture of each game, K is `events`, `options` are the fields of `Rules`, and `reward` is not a function. The seat is
+            one that all games have.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
     (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)), the learners' `seat` and
@@ -120,14 +120,14 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         if chosen is not None:
             _ = self.learners.ready
         positions = positions_from(given.get("position"), self.num_envs)
-        rng, number = copy.deepcopy(self.np_random), self.np_random_seed
-        root, starts = starts_from(seed, positions, chosen, self.num_envs, self.learners.rules, rng)
-        if root is not None:
-            rng, number = seeding.np_random(root)
         new = chosen
-        if chosen is not None and seed is None and not starts:
+        if chosen is not None and seed is None and not positions:
             new = chosen & ~self._waits  # `learners` restarts games in the step in which they end
         if new is None or new.any():
+            rng, number = copy.deepcopy(self.np_random), self.np_random_seed
+            root, starts = starts_from(seed, positions, chosen, self.num_envs, self.learners.rules, rng)
+            if root is not None:
+                rng, number = seeding.np_random(root)
             self.learners.reset(rng, starts, new, positions)
             self._np_random, self._np_random_seed = rng, number  # only now, since the function `rules` may fail
         self._waits[slice(None) if chosen is None else chosen] = False

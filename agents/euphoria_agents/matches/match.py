@@ -239,17 +239,23 @@ def play_match(
         raise ValueError(f"games must be a positive integer, not {games}")
     start = time.perf_counter()
     deals, choices = np.random.SeedSequence(seed).spawn(2)
-    seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
-    # Agents see the names of games: they must tell neither seeds nor which games have the same deal (R19).
     naming = np.random.SeedSequence(choices.entropy, spawn_key=(*choices.spawn_key, salt))
-    names = naming.generate_state(games, np.uint64).tolist()
-    tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n, f"{names[k]:016x}") for k in range(games)]
+    tables = _begun(games, rules, deals, naming)
     players = _Tables(agents, np.random.default_rng(choices))
     with _reporter(progress, games) as report:
         for first in range(0, games, TABLES):
             players.play(tables[first : first + TABLES], report)
     texts = [table.game.to_record() for table in tables] if records else []
     return MatchResult([table.played() for table in tables], players.thinking.tolist(), time.perf_counter() - start, texts)
+
+
+def _begun(games: int, rules: Rules, deals: np.random.SeedSequence, naming: np.random.SeedSequence) -> list[_Table]:
+    """Begins the games of a match: each deal once from every seat."""
+    n = rules.num_players
+    seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
+    # Agents see the names of games: they must tell neither seeds nor which games have the same deal (R19).
+    names = naming.generate_state(games, np.uint64).tolist()
+    return [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n, f"{names[k]:016x}") for k in range(games)]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from euphoria_env.rules import OPTIONS, Rules
 
 TRAINING_TURNS = 600  # turns after which a game of training is truncated, by default
 DECISIONS = 10_000_000  # of the learner in a run, by default
+THREADS = min(usable_cores(), 64)  # by default
 PRESENT_SELF = 4 / 7  # the present learner's share of the seats for `self_play`; its past selves get the rest
 
 Count = Annotated[int, Meta(ge=1, le=10**9)]
@@ -47,9 +48,7 @@ class Options:
         None,
         "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
     )
-    threads: ThreadCount = option(
-        min(usable_cores(), 64), "threads that play and learn; a run keeps their number, on which its games depend"
-    )
+    threads: ThreadCount = option(THREADS, "threads that play and learn; a run keeps their number, on which its games depend")
     decisions: Large | None = option(
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
     )
