@@ -80,7 +80,7 @@ class IllegalAnswer(IllegalMove):
 
     Attributes:
         agent: the name of the agent.
-        answer: the move in notation, or the answer itself if it is no action id.
+        answer: the move in notation, or the answer itself if it is not an action id.
     """
 
     public = "its answer is not a legal move"

@@ -316,7 +316,7 @@ class Batch:
             rng: one number is drawn from it for each game.
 
         Raises:
-            TypeError: `rng` is no generator of numpy.
+            TypeError: `rng` is not a generator of numpy.
         """
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a Generator of numpy, not {shown(rng)}")

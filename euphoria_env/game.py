@@ -268,7 +268,7 @@ class Game:
         """Returns a game from a copy of one row, an array (1,) typed as `states`; its history starts there.
 
         Raises:
-            TypeError: `rows` is no array of that type.
+            TypeError: `rows` is not an array of that type.
             ValueError: it does not have exactly one row, or the game in it is impossible.
         """
         if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:

@@ -63,7 +63,7 @@ def read_reward(given: Any) -> np.ndarray:
     """Returns a reward, given as a name or a dict, as the kernels take it (`engine.rewards`).
 
     Raises:
-        ValueError: it is no reward; the message names the key and what is allowed.
+        ValueError: it is not a reward; the message names the key and what is allowed.
     """
     if isinstance(given, str):
         return _reward(given)

@@ -116,7 +116,7 @@ class Option:
 
     @property
     def shown(self) -> str:
-        """What `show` writes, in words, where it is not the value itself."""
+        """Describes the entries that `show` writes; empty if they are the value itself."""
         if self.kind is tuple:
             return "; 1: out of the game"
         return f"; 0: {self.decode(0)}, in digits of base {DIGIT}, lowest first" if self.size > 1 else ""
@@ -181,7 +181,7 @@ class Rules:
         """Returns rules from a mapping of options.
 
         Raises:
-            ValueError: `d` is no mapping, an option is unknown, or its value is not allowed.
+            ValueError: `d` is not a mapping, an option is unknown, or its value is not allowed.
         """
         return cls(**Reader().mapping("rules", d, OPTIONS))
 

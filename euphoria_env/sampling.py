@@ -23,7 +23,7 @@ def sample_action(logits: Any, mask: Any, rng: np.random.Generator) -> Any:
         An int; for many games an int64 array (N,). Equal logits, masks and generators give equal moves.
 
     Raises:
-        TypeError: the mask is not of booleans or integers, or `rng` is no generator of numpy.
+        TypeError: the mask is not of booleans or integers, or `rng` is not a generator of numpy.
         ValueError: a logit, also that of an illegal move, is NaN or positive infinity, no legal move has a probability, or the
             shapes are wrong; the message names the row and the move. Nothing is drawn.
     """

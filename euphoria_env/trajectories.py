@@ -87,7 +87,7 @@ class Trajectories:
         Row k belongs to decision k: its observation, mask, move, log-probability or value. You write the rows of new decisions.
 
         Raises:
-            TypeError: it is no array of numpy.
+            TypeError: it is not an array of numpy.
             ValueError: it has fewer rows than there is room for decisions, is read-only, or shares memory with another array.
         """
         if not isinstance(array, np.ndarray):

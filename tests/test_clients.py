@@ -85,7 +85,7 @@ class OpenSpielState:
 
 @pytest.mark.parametrize("reward", REWARD_NAMES)
 def test_the_game_for_openspiel_plays_without_it(reward: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """mypy does not look into calls of compiled functions, and tests/test_open_spiel.py needs OpenSpiel."""
+    """tests/test_open_spiel.py needs OpenSpiel, which is not among the locked packages."""
     ids, info = SimpleNamespace(CHANCE=-1, TERMINAL=-4), SimpleNamespace
     monkeypatch.setitem(sys.modules, "pyspiel", MagicMock(Game=OpenSpielGame, State=OpenSpielState, GameInfo=info, PlayerId=ids))
     module, rng = runpy.run_path(str(ROOT / "euphoria_env" / "envs" / "open_spiel.py")), random.Random(1)

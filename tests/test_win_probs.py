@@ -81,7 +81,7 @@ def described(game: Game, observer: int) -> np.ndarray:
     return found
 
 
-def test_those_of_a_critic_learn_on(fitted: Path, tmp_path: Path) -> None:
+def test_those_of_a_critic_are_trained_further(fitted: Path, tmp_path: Path) -> None:
     tensors = read_checkpoint(fitted)[1]
     before = win_probs.new_model(parts(tensors, fitted).features, fitted).tensors()
     assert before.keys() == {name for name in tensors if name.startswith("outlook.")}

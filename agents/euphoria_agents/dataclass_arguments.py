@@ -92,7 +92,7 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
             _add(parser, _flag(field), hints[field.name], field.metadata["help"], default, **argument)
     parser.add_argument(TRACEBACK, action="store_true", help="show where an error came from")
     found = vars(parser.parse_args(arguments))
-    found.pop("traceback")  # which is no field; `command` looks for it itself
+    found.pop("traceback")  # which is not a field; `command` looks for it itself
     for name, keys in rules.items():
         found[name] = {key: found.pop(key) for key in keys if key in found}
     chosen = options(**found)

@@ -58,7 +58,7 @@ def learner_seat(seat: Any, players: int) -> int | None:
 
 
 def known_number(action: Any) -> int:
-    """Returns an action id as an int, or -1 if the argument is no action id."""
+    """Returns an action id as an int, or -1 if the argument is not an action id."""
     if type(action) is int and 0 <= action < actions.NUM_ACTIONS:  # the usual case; testing it first is twice as fast
         return action
     try:
@@ -74,7 +74,7 @@ def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",))
     """Returns the `options` of `reset`, empty for None.
 
     Raises:
-        ValueError: `options` is no mapping, or has an option that is not in `allowed` (None: any option is).
+        ValueError: `options` is not a mapping, or has an option that is not in `allowed` (None: any option is).
     """
     if options is None:
         return {}
@@ -124,7 +124,7 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
     """
     if not isinstance(given, dict):
         raise ValueError(f"{key} must be an object, not {given!r}")
-    loaded = given.get("load")  # if it is no object, `Game` says so
+    loaded = given.get("load")  # if it is not an object, `Game` says so
     if isinstance(loaded, Mapping) and any(loaded.values()):
         raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
     mid_turn = given.get("pending") is not None

@@ -86,7 +86,7 @@ class Environment:
         """Checks and stores the arguments.
 
         Raises:
-            TypeError: a keyword in `rules` is no field of `Rules`.
+            TypeError: a keyword in `rules` is not a field of `Rules`.
             ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
         """
         self.rules = Rules(**rules)

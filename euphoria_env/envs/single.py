@@ -103,8 +103,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             options: `{"position": {...}}` starts from a position (docs/positions.md).
 
         Raises:
-            ValueError: the seed is no integer, the position is impossible or has other rules, an option is unknown, or 100 games
-                in a row ended before the learner was asked.
+            ValueError: the seed is not an integer, the position is impossible or has other rules, an option is unknown, or 100
+                games in a row ended before the learner was asked.
         """
         position = reset_options(options).get("position")
         if position is not None and game_from(position, self.rules, 0).ranking is not None:  # before the generator is used
@@ -130,7 +130,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         """Plays a decision of the learner, and those of the opponents until the learner's next one.
 
         Raises:
-            IllegalMove: the action is illegal and `illegal` is "raise", or it is no action id; nothing is changed.
+            IllegalMove: the action is illegal and `illegal` is "raise", or it is not an action id; nothing is changed.
             ResetNeeded: the game has ended, or none has begun.
         """
         if not self._asked:

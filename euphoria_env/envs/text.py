@@ -121,7 +121,7 @@ class EuphoriaTextEnv(_TextGame, EuphoriaEnv):
     """Euphoria for one language model; agents play the other seats inside `step`.
 
     Args:
-        opponents, seat, reward, render_mode, render_size: as for `EuphoriaEnv`; but `reward` is no function.
+        opponents, seat, reward, render_mode, render_size: as for `EuphoriaEnv`; but `reward` is not a function.
         **options: the fields of `TextOptions`, and those of `Rules`.
 
     An observation is a text, and so is an action: an answer, which names a move in notation. A wrong answer with tries left does

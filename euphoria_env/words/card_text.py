@@ -88,7 +88,7 @@ def space_words(space: str, tile: str | None = None) -> str:
 
 
 def short_gain(space: str) -> str:
-    """Returns the printed gain of a space that is no area or site, in a few words: "star, allegiance"."""
+    """Returns the printed gain of a space that is neither an area nor a site, in a few words: "star, allegiance"."""
     return _TEXTS["gains"][_kind(space)].format_map(_of_region(space))
 
 

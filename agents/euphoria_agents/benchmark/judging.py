@@ -113,7 +113,7 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     """Has the agent of a result in a file play some of its units again, compares how they end, and returns the number of games.
 
     Raises:
-        ValueError: it is no result of this task, it cannot be checked, or a unit did not end as the result says.
+        ValueError: it is not a result of this task, it cannot be checked, or a unit did not end as the result says.
     """
     found, matches = read_result(path, task), matches_of(task, spec)
     chunks = [one.get("chunks") for one in found["matches"]]

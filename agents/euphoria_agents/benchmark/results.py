@@ -119,7 +119,7 @@ def read_result(path: Path, task: Task | None = None) -> Json:
     """Reads a result of a task; None: the one that it names.
 
     Raises:
-        ValueError: it is no such result, or has an impossible value; the message names the file and the key.
+        ValueError: it is not such a result, or has an impossible value; the message names the file and the key.
         OSError: the file cannot be read.
     """
     try:

@@ -52,7 +52,7 @@ class Transcripts:
         asked: what the model is sent besides the conversation, its name among it; other answers in the folder are not used.
 
     Raises:
-        ValueError: a file in the folder is no transcript, or one of another version; the message names it.
+        ValueError: a file in the folder is not a transcript, or one of another version; the message names it.
     """
 
     def __init__(self, folder: Path | None, asked: Mapping[str, Any] | None = None) -> None:
