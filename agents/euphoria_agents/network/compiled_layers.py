@@ -40,7 +40,7 @@ POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0),
 @jit
 def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
     """Adds rows index[first] to index[last - 1] of a table to x."""
-    x, table, index = borrowed(x), borrowed(table), borrowed(index)
+    x, table, index = borrowed((x, table, index))
     for k in range(first, last - 7, 8):  # eight at a time, so that x is read and written less often
         a, b, c, d = table[index[k]], table[index[k + 1]], table[index[k + 2]], table[index[k + 3]]
         e, f, g, h = table[index[k + 4]], table[index[k + 5]], table[index[k + 6]], table[index[k + 7]]
@@ -120,7 +120,7 @@ def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
 @jit
 def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-def]
     """Writes the outputs of a layer with ReLU; no input is negative. At `at` begin its (in, out) weights, then its bias."""
-    x, weights, out = borrowed(x), borrowed(weights), borrowed(out)
+    x, weights, out = borrowed((x, weights, out))
     first_bias = at + size_in * size_out
     index = np.empty(size_in, np.int64)
     n = positive_entries(x[:size_in], index)
@@ -155,7 +155,7 @@ def row_of(value, first, last):  # type: ignore[no-untyped-def]
 @jit
 def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
     """Writes into `index` the rows (`network.weight_layout`) whose sum is the first layer of an observation; returns how many."""
-    observation, begins, index = borrowed(observation), borrowed(begins), borrowed(index)
+    observation, begins, index = borrowed((observation, begins, index))
     n = 0
     for first in range(0, len(observation), WIDTH):
         at = min(first, len(observation) - WIDTH)
@@ -174,7 +174,7 @@ def find_changed_rows(observation, base, begins, index):  # type: ignore[no-unty
 
     Writes the additional ones from the start of `index` on, and those that it lacks backwards from the end.
     """
-    observation, base, begins, index = borrowed(observation), borrowed(base), borrowed(begins), borrowed(index)
+    observation, base, begins, index = borrowed((observation, base, begins, index))
     more, less = 0, 0
     for first in range(0, len(observation), WIDTH):
         at = min(first, len(observation) - WIDTH)
