@@ -9,10 +9,12 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from euphoria_env.engine.jit import native
 
 WIDTH = 64
+_LINE = 64  # bytes that processors load at once
 _BYTE, _WORD, _NUMBER = ir.IntType(8), ir.IntType(64), ir.IntType(32)
 _BYTES = ir.VectorType(_BYTE, WIDTH)
 
@@ -54,8 +56,11 @@ def _differ_from(typing_context: Any, x: Any, value: Any, at: Any) -> Any:
 
 @native(_differ_from)
 def differing_from(x: Any, value: int, at: int) -> int:
-    """Returns which of 64 entries of an int8 array, from `at` on, differ from a value of int8, as a set of bits."""
-    return sum(1 << k for k in range(WIDTH) if x[at + k] != value)
+    """Returns which of 64 entries of an int8 array, from `at` on, differ from a value of int8, as a set of bits.
+
+    If the array has fewer, as a field of a row may, the caller masks the bits beyond its end.
+    """
+    return sum(1 << k for k, entry in enumerate(x[at : at + WIDTH]) if entry != value)
 
 
 def _spread(typing_context: Any, bits: Any, out: Any, at: Any) -> Any:
@@ -73,3 +78,20 @@ def spread_bits(bits: int, out: Any, at: int) -> None:
     """Writes the bits of a word as 64 entries of a bool or int8 array, from `at` on, the lowest first."""
     for k in range(WIDTH):
         out[at + k] = (bits >> k) & 1
+
+
+def prefetcher(size: int) -> Any:
+    """Returns a function that asks the processor to load `size` bytes of an array, from entry `at` on, to be written."""
+
+    def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            first = _place(context, builder, signature.args[0], *arguments)
+            kind = ir.FunctionType(ir.VoidType(), [first.type, _NUMBER, _NUMBER, _NUMBER])
+            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            for line in range(0, size, _LINE):
+                builder.call(call, [builder.gep(first, [_NUMBER(line)]), _NUMBER(1), _NUMBER(3), _NUMBER(1)])
+            return context.get_dummy_value()
+
+        return types.none(array, types.int64), generate
+
+    return native(prefetch)(lambda array, at: None)
