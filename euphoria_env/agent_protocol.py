@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from euphoria_env.actions import NAMES, NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_generator, derived_seed
 from euphoria_env.game import Game, IllegalMove
 
 if TYPE_CHECKING:
     from euphoria_env.batch import Batch
+
+
+# What compiled agents know of a learner: whether the game is played on, first with which move (NO_MOVE: with one of theirs); the
+# learner's seat; whether its rewards count, and their sum; the agents' random generator; and, by seat, the numbers of the agents.
+_FIELDS = [("active", np.int64), ("move", np.int64), ("seat", np.int64), ("credited", np.int64), ("reward", np.float64)]
+LEARNER = np.dtype([*_FIELDS, ("generator", np.int64, 2), ("agents", np.int64, MAX_PLAYERS)])
+NO_MOVE = -1
 
 
 class AgentFailed(RuntimeError):
@@ -54,6 +62,9 @@ class Player(Protocol):
         needs_story: if true, this game has a `story`, if whoever deals it knows what has happened.
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
+        compiled: if the class itself sets it: the name of a module with `line_up(agents)`; of what that returns, `asked`, bool
+            (A,), says which agents choose in Python, and `play(learners, games, first, last)` plays games on without `act`,
+            until the learner (LEARNER) or one in Python must decide, or the game ends; it returns how many ended.
         answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
         name: the name that error messages use instead of the name of the class.
         counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those

@@ -179,10 +179,16 @@ class Batch:
                 when the moves have been played, and `restart(batch.ended)` begins the games that could not begin again.
         """
         self.check(actions_, active)
+        self._play(self._step_slice)
+
+    def _play(self, play: Callable[[int, int], int], moves: tuple[Any, Any] | None = None) -> None:
+        """Plays slices of the games by `play`, which returns how many ended; `moves`: unchecked actions, and the active games."""
+        if moves is not None:
+            self._actions[:], self._active[:] = moves
         if len(self.ended):
             self.terminated[self.ended] = self.truncated[self.ended] = False
             self.ended = _NO_GAMES
-        if any(self._share(self._step_slice)):
+        if any(self._share(play)):
             self._end_games()
 
     def check(self, actions_: Any, active: Any = None) -> None:

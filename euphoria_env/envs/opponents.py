@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.agent_protocol import Player, games_by_agent
+from euphoria_env.agent_protocol import LEARNER, Player, games_by_agent
+from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.json_reader import Reader, shown
 
 _LARGEST_WEIGHT = 1e9
@@ -27,6 +28,13 @@ def as_agent(opponent: Any) -> Player:
         raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
     checked: Player = opponent
     return checked
+
+
+def _compiled(agents: Sequence[Player]) -> Any:
+    """Returns the agents as compiled code plays them (`Player.compiled`); None if all choose in Python."""
+    modules = (type(agent).__dict__.get("compiled") for agent in agents)  # a subclass may have another `act`
+    module = next(filter(None, modules), None)
+    return module and import_module(module).line_up(agents)
 
 
 def _mixture(opponents: Any, pool: Any) -> list[tuple[Any, Any]] | None:
@@ -64,12 +72,14 @@ class Opponents:
 
     Attributes:
         agents: the agents that play or may be drawn.
+        learners: LEARNER (N,), the learners of the games and their opponents.
+        compiled: the agents as compiled code plays them (`Player.compiled`); None if all choose in Python.
     """
 
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None = None) -> None:
         self._players = players
         self.agents: list[Player] = []
-        self._seated = np.zeros((games, players), np.int64)  # indices of `agents`; the one at the learner's seat is not used
+        self.learners = np.zeros(games, LEARNER)
         self.set(opponents, pool)
 
     def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
@@ -101,13 +111,19 @@ class Opponents:
         agents = [loaded[one] if isinstance(one, str) else as_agent(one) for one in chosen]
         self._forget_unused()
         self._next, self._probabilities = np.array([self._index(agent) for agent in agents]), probabilities
+        self.compiled = _compiled(self.agents)
+
+    @property
+    def _seated(self) -> np.ndarray:
+        """int64 (N, players), indices of `agents`; the one at the learner's seat is not used."""
+        return self.learners["agents"][:, : self._players]
 
     def _forget_unused(self) -> None:
         """Removes the agents that no longer play in any game."""
         if self.agents:
             used, seated = np.unique(self._seated, return_inverse=True)
             self.agents = [self.agents[k] for k in used]
-            self._seated = seated.reshape(self._seated.shape)
+            self._seated[:] = seated.reshape(self._seated.shape)
 
     def _index(self, agent: Player) -> int:
         """Returns the index of an agent in `agents`, to which it is added if it is new."""
@@ -124,20 +140,26 @@ class Opponents:
             games, seats, players: int64 (K,): the games, the seats of their learners, and their numbers of players.
             rng: the generator from which opponents are drawn.
         """
+        self.learners["seat"][games] = seats
         if self._probabilities is not None:
             self._seated[games] = rng.choice(self._next, (len(games), self._players), p=self._probabilities)
-            rng.random(len(games))  # earlier versions drew these numbers; a seed must still give the same games
         else:
             after = (np.arange(self._players) - seats[:, None]) % players[:, None]  # seats after the learner
             self._seated[games] = self._next[after - 1]
 
-    def at(self, game: int) -> list[Player]:
-        """Returns the players of a game by seat; the one at the learner's seat is a placeholder."""
-        return [self.agents[k] for k in self._seated[game]]
+    def seed(self, rng: np.random.Generator) -> None:
+        """Seeds the generators of the compiled opponents, from which nobody can compute the state of `rng` (R19)."""
+        self.learners["generator"] = derived_generator(rng).integers(1, 2**29, (len(self.learners), 2))
+
+    def at(self, game: int, asked: bool = False) -> list[Any]:
+        """Returns the players of a game by seat, a placeholder at the learner's; if `asked`, None for those in compiled code."""
+        compiled = np.zeros(len(self.agents), np.bool_) if not asked or self.compiled is None else ~self.compiled.asked
+        return [None if compiled[k] else self.agents[k] for k in self._seated[game]]
 
     def deciding(self, games: np.ndarray, seats: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:
-        """Yields the agents at these seats of these games, each with its games."""
-        if len(self.agents) == 1:
-            yield self.agents[0], games
-        else:
-            yield from games_by_agent(self.agents, self._seated[games, seats], games)
+        """Yields the agents in Python at these seats of these games, each with its games."""
+        numbers = self._seated[games, seats]
+        if self.compiled is not None:
+            asked = self.compiled.asked[numbers]
+            games, numbers = games[asked], numbers[asked]
+        yield from games_by_agent(self.agents, numbers, games)

@@ -11,8 +11,10 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.agent_protocol import Generators, query_one
+from euphoria_env.agent_protocol import NO_MOVE, Generators, query_one
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_seed
+from euphoria_env.engine.batch_kernels import BatchArrays, show_games
 from euphoria_env.engine.state import OVER, TRUNCATED
 from euphoria_env.envs.arguments import (
     ILLEGAL_REWARD,
@@ -27,9 +29,11 @@ from euphoria_env.envs.arguments import (
 )
 from euphoria_env.envs.environment import FRAMES_PER_SECOND, PICTURE_SIZE, OneGame, RewardFunction
 from euphoria_env.envs.opponents import Opponents
+from euphoria_env.event_kinds import EVENT_SIZE
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import read_seed
 from euphoria_env.keywords import names_keywords
+from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import OPTIONS
 
 
@@ -88,6 +92,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(NUM_ACTIONS)
         self._line_up = Opponents(1, n, opponents)
         self._asked = False  # whether the learner must decide
+        self._views: list[Any] = []  # see `_view`
 
     def set_opponents(self, opponents: Any) -> None:
         """Changes the opponents from the next game on; argument and errors as for the environment itself."""
@@ -122,9 +127,12 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self.np_random)
-        self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
+        self._opponents = self._line_up.at(0, asked=self._function is None)
+        self._compiled = None in self._opponents
+        self._generators = Generators(self.np_random)
+        self._line_up.seed(self.np_random)
         self._begin(game, seed)
-        self._play_others(credited=False)
+        self._play_others()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Plays a decision of the learner, and those of the opponents until the learner's next one.
@@ -140,8 +148,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             return self._refuse(action)
         if self._function is not None:
             self._step_began = self._kept() | self._kept_generators()
-        self._play(number)
-        reward = self._rewards.item(self._seat) + self._play_others()
+        reward = self._play_others(number)
         return self._observed_by_learner(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
 
     def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -166,15 +173,47 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def _undo(self, kept: dict[str, Any]) -> None:
         super()._undo(self._step_began)
 
-    def _play_others(self, credited: bool = True) -> float:
-        """Plays until the learner must decide or the game has ended; returns the sum of the learner's rewards."""
-        total, self._asked, opponents, generators = 0.0, False, self._opponents, self._generators
-        while self._status < OVER and (player := self._player) != self._seat:
-            agent = opponents[player]
-            self._play(query_one(agent, self._seen_by(player), self._mask, generators(agent), self._deal), credited)
-            total += self._rewards.item(self._seat)
+    def _play_others(self, action: int = NO_MOVE) -> float:
+        """Plays an action of the learner, unless it is NO_MOVE, and on until the learner must decide or the game has ended.
+
+        Returns the sum of the learner's rewards; nobody is credited with what happens before the learner's first action.
+        """
+        total, self._asked, credited = 0.0, False, action >= 0
+        while action >= 0 or (self._status < OVER and self._player != self._seat):
+            if action < 0 and (agent := self._opponents[self._player]) is not None:
+                action = query_one(agent, self._seen_by(self._player), self._mask, self._generators(agent), self._deal)
+            total += self._play_on(action, credited)
+            action = NO_MOVE
         self._asked = self._status < OVER
         return total
+
+    def _play_on(self, action: int, credited: bool) -> float:
+        """Plays an action, unless it is NO_MOVE, and those of compiled opponents that follow; returns the learner's rewards."""
+        if not self._compiled:
+            self._play(action, credited)
+            return self._rewards.item(self._seat)
+        if not self._views or self._views[0].states is not self._rows:
+            self._view()
+        arrays, move, reward, status, player = self._views
+        move[0], reward[0] = action, 0.0
+        self._line_up.compiled.play(self._line_up.learners, arrays, 0, 1)
+        self._status, self._player = status.item(), player.item()
+        if self._status >= OVER:
+            self._mask[:] = 0
+        return reward.item() if credited else 0.0
+
+    def _view(self) -> None:
+        """Keeps views of this game for compiled opponents: as the arrays of a batch, and of what each of their calls needs."""
+        rows, learner = self._rows, self._line_up.learners
+        shown = np.zeros(1, np.int8), self._mask.view(np.bool_)[None], np.zeros((0, OBS_SIZE), np.int8)
+        shown_events, potential = np.zeros((1, 0, EVENT_SIZE), np.int8), np.zeros((1, MAX_PLAYERS))
+        arrays = BatchArrays(rows, self._tape[None], *shown, shown_events, self._reward, potential)
+        show_games(arrays, 0, 1)
+        learner["active"] = learner["credited"] = True
+        self._views = [arrays, learner["move"], learner["reward"], rows["status"], rows["player"]]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_views": []}  # a copy has views of its own arrays
 
     def _deal(self) -> Game:
         """Returns the game for an opponent that needs it, determinized for its seat (R19)."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from euphoria_env.agent_protocol import AgentGames, Generators, Player
+from euphoria_env.agent_protocol import NO_MOVE, AgentGames, Generators
 from euphoria_env.batch import Batch
 from euphoria_env.batch_rules import BatchRules, RulesSource
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
@@ -25,8 +26,9 @@ from euphoria_env.rewards import read_reward
 class SingleAgentGames(AgentGames):
     """N games with one learner each. A step plays a decision of every learner, and the opponents' moves up to its next one.
 
-    The opponents are queried in batches, round after round, until each game waits for its learner. A finished game restarts in
-    the same step. A game that ends before its learner was asked is not counted.
+    Between two decisions of a learner, opponents in compiled code play without Python. The others are queried in batches, round
+    after round, until each game waits for its learner. A finished game restarts in the same step. A game that ends before its
+    learner was asked is not counted.
 
     Args:
         n: the number of games, N.
@@ -39,8 +41,6 @@ class SingleAgentGames(AgentGames):
     Attributes:
         rules: the rules of the games.
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
-        seats: (N,) int64, the learners' seats.
-        rewards: (N,) float64, the learners' rewards of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, the learner's last observation in the last finished game.
         final_events: (N, K, EVENT_SIZE) int8, the last events of that game, as the learner saw them.
@@ -68,7 +68,6 @@ class SingleAgentGames(AgentGames):
         self.opponents = Opponents(self.n, self.rules.most, opponents, pool)
         self._illegal_ends = choice("illegal", illegal, "end", "raise") == "end"
         self._games, self.moves = np.arange(n), np.zeros(n, np.int64)
-        self.seats, self.rewards = np.zeros(n, np.int64), np.zeros(n)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
         self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
@@ -79,6 +78,16 @@ class SingleAgentGames(AgentGames):
         self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
+
+    @property
+    def seats(self) -> np.ndarray:
+        """int64 (N,), the learners' seats."""
+        return self.opponents.learners["seat"]
+
+    @property
+    def rewards(self) -> np.ndarray:
+        """float64 (N,), the learners' rewards of the last step."""
+        return self.opponents.learners["reward"]
 
     @property
     def ready(self) -> Batch:
@@ -116,6 +125,7 @@ class SingleAgentGames(AgentGames):
         if begun or chosen is not None:
             batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
         self.batch, self.rng = batch, rng
+        self.opponents.seed(rng)
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._positions = positions or {}
@@ -142,10 +152,9 @@ class SingleAgentGames(AgentGames):
             active[list(illegal)] = False
         batch.check(actions, active)
         self._under_way = False  # until all have played, since opponents and the function `rules` may fail
-        batch.step(actions, active)
         self.illegal = illegal
         self._clear()
-        self._credit(batch)
+        self._play(actions, True if active is None else active)
         if illegal:
             self._end_illegal(batch, np.array(list(illegal)))
         self._play_opponents()
@@ -178,24 +187,24 @@ class SingleAgentGames(AgentGames):
         self._under_way = False
         self._unasked[:] = 0
         generators = Generators(self.rng)
-        while self.play_round(generators):
-            pass
+        while (waiting := self.batch.player != self.seats).any():
+            self.moves[:] = NO_MOVE  # where nobody in Python decides, compiled code chooses this move too
+            for agent, games in self.opponents.deciding(waiting.nonzero()[0], self.batch.player[waiting]):
+                self.store(games, *self.query(agent, games, generators(agent)))
+            self._play(self.moves, waiting)
         self._under_way = True
 
-    def deciding(self) -> Iterable[tuple[Player, np.ndarray]]:
-        """Yields the opponents that must decide, each with its games."""
-        (games,) = (self.batch.player != self.seats).nonzero()
-        return self.opponents.deciding(games, self.batch.player[games]) if len(games) else ()
-
-    def advance(self) -> None:
-        """Plays the moves of the opponents."""
-        self.batch.step(self.moves, self.batch.player != self.seats)
-        self._credit(self.batch)
-
-    def _credit(self, batch: Batch) -> None:
-        """Adds the rewards of a decision to those of the learners whose games are running; handles the games that have ended."""
+    def _play(self, *moves: Any) -> None:
+        """Plays actions in active games, unchecked, and then compiled opponents; handles the games that have ended."""
+        batch, learners, compiled = self.batch, self.opponents.learners, self.opponents.compiled
         running = ~(self.terminated | self.truncated)
-        self.rewards += np.where(running, batch.rewards[self._games, self.seats], 0.0)
+        if compiled is None:
+            batch._play(batch._step_slice, moves)
+            learners["reward"] += np.where(running, batch.rewards[self._games, self.seats], 0.0)
+        else:
+            learners["move"], learners["active"] = moves
+            learners["credited"] = running
+            batch._play(partial(compiled.play, learners, batch._games), moves)
         if len(batch.ended):
             counts = running[batch.ended]
             self._end(batch, counts)
@@ -240,11 +249,8 @@ class SingleAgentGames(AgentGames):
     def _begin(self, games: np.ndarray) -> None:
         """Assigns seats to the learners and opponents of games that begin."""
         players = self.batch.num_players[games]
-        if self._given_seat is None:
-            self.seats[games] = self.rng.integers(players)
-        else:
-            self.seats[games] = self._given_seat
-        self.opponents.seat(games, self.seats[games], players, self.rng)
+        seats = np.full(len(games), self._given_seat) if self._given_seat is not None else self.rng.integers(players)
+        self.opponents.seat(games, seats, players, self.rng)
 
 
 def _seed(rng: np.random.Generator) -> int:

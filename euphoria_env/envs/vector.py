@@ -155,7 +155,9 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
 
     def action_masks(self) -> np.ndarray:
         """Returns the learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
-        return self.learners.ready.mask & ~self._waits[:, None]
+        masks = self.learners.ready.mask.copy()
+        masks[self._waits] = False
+        return masks
 
     def render(self) -> tuple[Any, ...] | None:
         """Returns a picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).

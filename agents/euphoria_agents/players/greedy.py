@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import typeof
 
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
@@ -33,56 +32,34 @@ SAMPLES, MOST_SAMPLES = 9, 1000
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged before it ends
 
 
-class GreedyWorkspace(NamedTuple):
-    """The arrays in which `judge_moves` computes."""
-
-    rows: np.ndarray  # (2,), a deal, and the game that is played on from it
-    values: np.ndarray  # float64 (NUM_ACTIONS, MAX_PLAYERS), by move each seat's win probability, summed over the deals
-    moves: np.ndarray
-    weights: np.ndarray
-    features: np.ndarray
-    chances: np.ndarray
-
-
-def greedy_workspace() -> GreedyWorkspace:
-    """Returns a workspace for any game."""
-    numbers = np.empty(NUM_ACTIONS), np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS)
-    return GreedyWorkspace(
-        np.zeros(2, GAME_DTYPE), np.empty((NUM_ACTIONS, MAX_PLAYERS)), np.empty(NUM_ACTIONS, np.int64), *numbers
-    )
-
-
-GREEDY_WORKSPACE = typeof(greedy_workspace())
-
-
 @jit
-def judge_moves(root, deals, seed, tape, chosen, n, work):  # type: ignore[no-untyped-def]
-    """Writes what the n legal moves `chosen` are worth into `work.values`.
+def judge_moves(root, deals, seed, tape, chosen, n):  # type: ignore[no-untyped-def]
+    """Returns what the n legal moves `chosen` are worth, float64 (n, P): each seat's win probability, summed over the deals.
 
     Each move is played in each deal of the cards that the mover cannot know, then the rest of the turn by the weights, and the
     evaluation judges the position.
     """
-    players, deal, g = int(root["num_players"]), work.rows[0], work.rows[1]
-    work.values[:n] = 0.0
+    rows, values = np.zeros(2, GAME_DTYPE), np.zeros((n, int(root["num_players"])))
+    moves, weights = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
+    features, chances, deal, g = np.empty(NUM_FEATURES), np.empty(MAX_PLAYERS), rows[0], rows[1]
     for number in range(1, deals + 1):
-        work.rows[0] = root
+        rows[0] = root
         deal_hidden_row(deal, int(root["player"]), seed + number)
         for k in range(n):
-            work.rows[1] = deal
+            rows[1] = deal
             answer(g, tape, int(chosen[k]))
             advance(g, tape)
-            play_out(g, tape, work.moves, work.weights, int(root["turn"]), LONGEST_TURN)
-            seat_chances(g, WEIGHTS, work.features, work.chances)
-            for q in range(players):
-                work.values[k, q] += work.chances[q]
+            play_out(g, tape, moves, weights, int(root["turn"]), LONGEST_TURN)
+            seat_chances(g, WEIGHTS, features, chances)
+            for q in range(values.shape[1]):
+                values[k, q] += chances[q]
+    return values
 
 
-@entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:]", GREEDY_WORKSPACE)
-def look_ahead(rows, deals, seed, tape, chosen, work):  # type: ignore[no-untyped-def]
-    """Writes the legal moves of the first row, and what they are worth by `judge_moves`; returns their number."""
-    n = list_moves(rows[0]["legal"], chosen)
-    judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n, work)
-    return n
+@entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:]")
+def look_ahead(rows, deals, seed, tape, chosen):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of the first row; returns what they are worth by `judge_moves`."""
+    return judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, list_moves(rows[0]["legal"], chosen))
 
 
 def make_greedy(argument: str = "") -> Greedy:
@@ -103,11 +80,11 @@ class Greedy(Agent):
         samples: the number of deals of hidden cards and future dice; the deals are the same for all moves.
     """
 
-    needs_game = True
+    needs_game, compiled = True, "euphoria_agents.players.compiled"
 
     def __init__(self, samples: int = SAMPLES) -> None:
         self.samples = samples
-        self._tape, self._moves, self._work = empty_tape(), np.empty(NUM_ACTIONS, np.int64), greedy_workspace()
+        self._tape, self._moves = empty_tape(), np.empty(NUM_ACTIONS, np.int64)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -130,6 +107,5 @@ class Greedy(Agent):
         """Returns the legal moves, each seat's mean win probability after each of them (moves, players), and the mover."""
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
-        seed, players, mover = int(rng.integers(2**62)), game.rules.num_players, game.player
-        n = look_ahead(game.states, self.samples, seed, self._tape, self._moves, self._work)
-        return self._moves[:n], self._work.values[:n, :players] / self.samples, mover
+        values = look_ahead(game.states, self.samples, int(rng.integers(2**62)), self._tape, self._moves)
+        return self._moves[: len(values)], values / self.samples, game.player

@@ -7,31 +7,27 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof, types
 
-from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances
-from euphoria_agents.players.greedy import GREEDY_WORKSPACE, GreedyWorkspace, judge_moves
+from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs
+from euphoria_agents.players.compiled import ASKED, choose_by_policy, choose_by_rule, new_workspace
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.playouts import random_unit
-from euphoria_agents.players.weights import spin, weigh
 from euphoria_agents.training.csr import CSR
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import play_on, restart
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
-from euphoria_env.engine.chance import random_below, random_bits, seed_rng
+from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import fill_mask, list_moves
 from euphoria_env.engine.observe import fill_observation
-from euphoria_env.engine.rewards import NUM_NOTES
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPE_HEADER
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.observations import OBS_SIZE
 
 LEARNER_NUMBER = 0  # the learner's number among the players of an actor; its policy is the first one
-# Players without a policy number; agents that are ASKED choose in Python.
-GREEDY, RANDOM, WEIGHTS, ASKED = -4, -3, -2, -1
 MAX_POLICIES = 12  # networks that play compiled: the learner, past selves and baselines; further networks are ASKED
 SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same player
 NO_ANSWER, NOBODY = -1, -1
@@ -53,13 +49,12 @@ class Games(NamedTuple):
     seed: int
     reward: np.ndarray  # float64, see `engine.rewards`
     tape: np.ndarray  # an empty tape: no events are logged
-    greedy: GreedyWorkspace
 
 
 class Players(NamedTuple):
     """The players by number, and the distribution from which the seats of new games are drawn."""
 
-    policy: np.ndarray  # int64, the number of each player's policy, or GREEDY, RANDOM, WEIGHTS or ASKED
+    policy: np.ndarray  # int64, each player's kind (`players.compiled`), or the number of its policy
     deals: np.ndarray  # int64, the number of deals of each player that is GREEDY
     pool: np.ndarray  # int64 (K,), the players that may get a seat
     cumulative: np.ndarray  # float64 (K,), the cumulative sums of their probabilities
@@ -80,23 +75,6 @@ class Record(NamedTuple):
     ranking: np.ndarray  # int8 (E, MAX_PLAYERS); 0 where nobody sits
 
 
-class _Workspace(NamedTuple):
-    """The arrays in which a decision is computed."""
-
-    observation: np.ndarray
-    seen: np.ndarray  # the rows of the observation
-    x: np.ndarray
-    y: np.ndarray
-    moves: np.ndarray
-    numbers: np.ndarray  # the weights of the moves, for the player `weights`
-    value: np.ndarray  # the output of the value head
-    logs: np.ndarray  # the log-probabilities of the moves
-    notes: np.ndarray  # this array and the next are for `play_on`; named rewards, the only ones here, have no potential
-    potential: np.ndarray
-    rewards: np.ndarray
-    chances: np.ndarray  # each seat's chance to win, by the critic
-
-
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
 PLAYERS = typeof(Players(_INTS, _INTS, _INTS, np.empty(0)))
@@ -104,7 +82,7 @@ _ENDED = np.empty((0, 0), np.int16), np.empty((0, 0), np.int8)
 RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
 _NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE, GREEDY_WORKSPACE), Games)
+GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
 
 
@@ -136,31 +114,6 @@ def begin_games(games, players):  # type: ignore[no-untyped-def]
     for i in range(len(games.rows)):
         seed_rng(games.generator[i], games.seed, i, PLAYERS_EPISODE)
         begin_game(games, i, players)
-
-
-@jit
-def new_workspace(width):  # type: ignore[no-untyped-def]
-    """Returns a workspace for policies whose layers have at most this width."""
-    return _Workspace(
-        np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
-        np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
-        np.empty(NUM_NOTES), np.empty(MAX_PLAYERS), np.empty(MAX_PLAYERS, np.float32), np.empty(MAX_PLAYERS),
-    )  # fmt: skip
-
-
-@jit
-def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
-    """Writes the log-probabilities of the n legal moves, and the value; returns the number of rows of the observation."""
-    policy, work = borrowed(policy), borrowed(work)
-    fill_observation(g, int(g["player"]), work.observation)
-    found = find_rows(work.observation, policy.begins, work.seen)
-    last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
-    log_chances(last, policy.head, policy.bias, work.moves, n, work.logs)
-    value = policy.value_bias[0] if len(policy.value) else np.float32(0.0)
-    for j in range(len(policy.value)):
-        value += last[j] * policy.value[j]
-    work.value[0] = value
-    return found
 
 
 @jit
@@ -214,14 +167,6 @@ def record_has_room(record):  # type: ignore[no-untyped-def]
 
 
 @jit
-def choose_greedily(games, i, deals, n, moves):  # type: ignore[no-untyped-def]
-    """Returns the move of the agent `greedy` among the n legal ones."""
-    g, p = games.rows[i], int(games.rows[i]["player"])
-    judge_moves(g, deals, int(random_bits(games.generator[i])), pointer_to(games.tape, 0), moves, n, games.greedy)
-    return moves[np.argmax(games.greedy.values[:n, p])]
-
-
-@jit
 def among_networks(games, i, players):  # type: ignore[no-untyped-def]
     """Returns whether networks play all seats of game i; those beyond MAX_POLICIES do not count as such."""
     lowest = 0
@@ -250,13 +195,8 @@ def choose_move(games, i, players, policies, critic, record, work):  # type: ign
     if answer != NO_ANSWER or policy == ASKED:
         return answer
     n, chance = list_moves(g["legal"], work.moves), random_unit(games.generator[i])
-    if policy == RANDOM:
-        return work.moves[int(chance * n)]
-    if policy == WEIGHTS:
-        weigh(g, work.moves, n, work.numbers)
-        return work.moves[spin(work.numbers, n, chance)]
-    if policy == GREEDY:
-        return choose_greedily(games, i, players.deals[player], n, work.moves)
+    if policy < 0:
+        return work.moves[choose_by_rule(g, policy, players.deals[player], games.generator[i], n, chance, work)]
     found = choose_by_policy(g, policies[policy], n, work)
     chosen = draw_by_logs(work.logs, n, chance)
     if player == LEARNER_NUMBER:

@@ -11,22 +11,15 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.network.compiled_layers import Policy
-from euphoria_agents.players.greedy import Greedy, greedy_workspace
-from euphoria_agents.players.ppo import PPO
-from euphoria_agents.players.random import Uniform
+from euphoria_agents.players.compiled import ASKED, kinds_of
 from euphoria_agents.players.search.inference import load_network, no_network
-from euphoria_agents.players.weights import Weights
 from euphoria_agents.training import play_kernels
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.training.play_kernels import (
-    ASKED,
-    GREEDY,
     LEARNER_NUMBER,
     MAX_POLICIES,
     NO_ANSWER,
     NOBODY,
-    RANDOM,
-    WEIGHTS,
     Games,
     Players,
     Record,
@@ -124,15 +117,8 @@ class Actor:
 
     def _compiled_players(self) -> tuple[np.ndarray, np.ndarray, list[Policy]]:
         """Returns `Players.policy` and `Players.deals`, and the policies of all networks but the learner."""
-        kinds, deals, policies = [0], [0], list[Policy]()
-        for agent in self._agents.values():
-            deals.append(agent.samples if type(agent) is Greedy else 0)
-            if type(agent) is PPO and len(policies) < MAX_POLICIES - 1:
-                policies.append(agent.policy)
-                kinds.append(len(policies))
-            else:
-                kinds.append({Greedy: GREEDY, Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
-        return np.array(kinds), np.array(deals), policies
+        kinds, deals, policies = kinds_of(self._agents.values(), MAX_POLICIES - 1)
+        return np.array([0, *(kind + (kind >= 0) for kind in kinds)]), np.array([0, *deals]), policies
 
     def begin_games(self) -> None:
         """Begins the games of a new run; `seat` comes before."""
@@ -294,8 +280,7 @@ def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarr
     episode, left, answer = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, NO_ANSWER)
     seating, latest = np.full((n, MAX_PLAYERS), LEARNER_NUMBER), np.full((n, MAX_PLAYERS), NOBODY)
     rows, generator = np.zeros(n, GAME_DTYPE), np.zeros((n, 2), np.int64)
-    workspaces = empty_tape(), greedy_workspace()
-    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, *workspaces)
+    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
 
 
 def _new_record(games: int) -> Record:

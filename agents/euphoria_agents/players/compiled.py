@@ -1,0 +1,208 @@
+"""Players that choose in compiled code: what they share with each other, and how they play an environment's opponents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import typeof
+
+from euphoria_agents.network.compiled_layers import Policy, draw_by_logs, find_rows, hidden, log_chances
+from euphoria_agents.players.greedy import Greedy, judge_moves
+from euphoria_agents.players.ppo import PPO
+from euphoria_agents.players.random import Uniform
+from euphoria_agents.players.search.playouts import random_unit
+from euphoria_agents.players.weights import Weights, spin, weigh
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.agent_protocol import LEARNER, NO_MOVE
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.batch_kernels import BATCH_ARRAYS, BatchArrays, play_on, show_to_decider
+from euphoria_env.engine.byte_copies import borrowed, pointer_to
+from euphoria_env.engine.chance import random_bits
+from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.move_set import list_moves
+from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.rewards import NUM_NOTES
+from euphoria_env.engine.state import OVER
+from euphoria_env.engine.tape import TAPE_HEADER, tape_of
+from euphoria_env.observations import OBS_SIZE
+
+# The kinds of players; from 0 on a kind is the number of a network. Those that are ASKED choose in Python.
+GREEDY, RANDOM, WEIGHTS, ASKED = -4, -3, -2, -1
+_GAMES, _GREEDY_GAMES = 2**14, 16  # games in a call of compiled code, without and with GREEDY players
+
+
+def kinds_of(agents: Iterable[Any], most: int | None = None) -> tuple[list[int], list[int], list[Policy]]:
+    """Returns the kind of each agent, how many deals it looks at, and the networks, at most `most`."""
+    kinds, deals, policies = list[int](), list[int](), list[Policy]()
+    for agent in agents:
+        own = getattr(agent, "__dict__", {}).keys() & {"act", "act_batch"}  # an instance may have functions of its own
+        known: Any = None if own else type(agent)
+        deals.append(agent.samples if known is Greedy else 0)
+        if known is PPO and len(policies) != most:
+            kinds.append(len(policies))
+            policies.append(agent.policy)
+        else:
+            kinds.append({Greedy: GREEDY, Uniform: RANDOM, Weights: WEIGHTS}.get(known, ASKED))
+    return kinds, deals, policies
+
+
+class Workspace(NamedTuple):
+    """The arrays in which a decision is computed."""
+
+    observation: np.ndarray
+    seen: np.ndarray  # the rows of the observation
+    x: np.ndarray
+    y: np.ndarray
+    moves: np.ndarray
+    numbers: np.ndarray  # the weights of the moves, for the player `weights`
+    value: np.ndarray  # the output of the value head
+    logs: np.ndarray  # the log-probabilities of the moves
+    notes: np.ndarray  # this array and the next two are for `play_on`
+    potential: np.ndarray
+    rewards: np.ndarray
+    chances: np.ndarray  # each seat's chance to win, by a critic
+    tape: np.ndarray  # an empty tape: no events are logged
+
+
+@jit
+def new_workspace(width):  # type: ignore[no-untyped-def]
+    """Returns a workspace for networks whose layers have at most this width."""
+    integers, numbers = np.zeros(TAPE_HEADER + OBS_SIZE + 1, np.int32), np.empty(NUM_ACTIONS + NUM_NOTES + 2 * MAX_PLAYERS)
+    floats = np.empty(2 * width + 1 + NUM_ACTIONS + MAX_PLAYERS, np.float32)  # few arrays are made faster than many
+    left, rest = floats[2 * width :], numbers[NUM_ACTIONS:]
+    return Workspace(
+        np.empty(OBS_SIZE, np.int8), integers[TAPE_HEADER:], floats[:width], floats[width : 2 * width],
+        np.empty(NUM_ACTIONS, np.int64), numbers[:NUM_ACTIONS], left[:1], left[1 : 1 + NUM_ACTIONS],
+        rest[:NUM_NOTES], rest[NUM_NOTES : NUM_NOTES + MAX_PLAYERS], left[1 + NUM_ACTIONS :], rest[NUM_NOTES + MAX_PLAYERS :],
+        integers[:TAPE_HEADER],
+    )  # fmt: skip
+
+
+@jit
+def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
+    """Writes the log-probabilities of the n legal moves, and the value; returns the number of rows of the observation."""
+    policy, work = borrowed(policy), borrowed(work)
+    fill_observation(g, int(g["player"]), work.observation)
+    found = find_rows(work.observation, policy.begins, work.seen)
+    last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
+    log_chances(last, policy.head, policy.bias, work.moves, n, work.logs)
+    value = policy.value_bias[0] if len(policy.value) else np.float32(0.0)
+    for j in range(len(policy.value)):
+        value += last[j] * policy.value[j]
+    work.value[0] = value
+    return found
+
+
+@jit
+def choose_by_rule(g, kind, deals, generator, n, chance, work):  # type: ignore[no-untyped-def]
+    """Returns which of the n legal moves in `work.moves` a player without a network chooses; `chance` is from [0, 1)."""
+    work = borrowed(work)
+    if kind == RANDOM:
+        return int(chance * n)
+    if kind == WEIGHTS:
+        weigh(g, work.moves, n, work.numbers)
+        return spin(work.numbers, n, chance)
+    values = judge_moves(g, deals, int(random_bits(generator)), pointer_to(work.tape, 0), work.moves, n)
+    return np.argmax(values[:, int(g["player"])])
+
+
+# --------------------------------------------------------------------------------------------------- opponents in environments
+
+
+class LineUp(NamedTuple):
+    """The agents of an environment by number (`Player.compiled`); their networks lie one after another in common arrays."""
+
+    kinds: np.ndarray  # int64 (A, 2), the kind of each player, and how many deals it looks at
+    parts: np.ndarray  # int64 (networks, fields of `Policy`, 3), where an array of a network begins, and its shape
+    integers: np.ndarray  # int64
+    floats: np.ndarray  # float32
+    width: int  # the greatest width of a layer
+    at_once: int  # the most games in a call of compiled code, which cannot be interrupted
+
+    @property
+    def asked(self) -> np.ndarray:
+        """Which agents choose in Python, bool (A,)."""
+        return self.kinds[:, 0] == ASKED
+
+    def play(self, learners: np.ndarray, games: BatchArrays, first: int, last: int) -> int:
+        """Plays games on; see `Player.compiled`."""
+        ends = 0
+        for start in range(first, last, self.at_once):
+            ends += play_opponents(games, self, learners, start, min(last, start + self.at_once))
+        return ends
+
+
+def line_up(agents: Iterable[Any]) -> LineUp:
+    """Returns the players with these numbers, 0, 1 and so on."""
+    kinds, deals, policies = kinds_of(agents)
+    parts = np.ones((len(policies), len(Policy._fields), 3), np.int64)
+    flat: dict[Any, list[np.ndarray]] = {np.dtype(np.int64): [], np.dtype(np.float32): []}
+    for k, policy in enumerate(policies):
+        for field, one in enumerate(policy):
+            parts[k, field, 0] = sum(map(len, flat[one.dtype]))
+            parts[k, field, 1 : 1 + one.ndim] = one.shape
+            flat[one.dtype].append(one.reshape(-1))
+    integers, floats = (np.concatenate([np.zeros(0, kind), *found]) for kind, found in flat.items())
+    numbers, width = np.array([kinds, deals], np.int64).T.copy(), max([0, *(int(one.table[:, 2].max()) for one in policies)])
+    return LineUp(numbers, parts, integers, floats, width, _GREEDY_GAMES if any(deals) else _GAMES)
+
+
+LINE_UP = typeof(line_up([]))
+
+
+@jit
+def _part(flat, part):  # type: ignore[no-untyped-def]
+    return flat[part[0] : part[0] + part[1] * part[2]]
+
+
+@jit
+def _network(players, k):  # type: ignore[no-untyped-def]
+    """Returns network number k."""
+    part, integers, floats = players.parts[k], players.integers, players.floats
+    return Policy(
+        _part(integers, part[0]), _part(floats, part[1]).reshape((part[1, 1], part[1, 2])), _part(floats, part[2]),
+        _part(integers, part[3]).reshape((part[3, 1], part[3, 2])), _part(floats, part[4]).reshape((part[4, 1], part[4, 2])),
+        _part(floats, part[5]), _part(floats, part[6]), _part(floats, part[7]),
+    )  # fmt: skip
+
+
+@jit
+def _choose(g, player, players, generator, work):  # type: ignore[no-untyped-def]
+    """Returns the move of a player; NO_MOVE if it chooses in Python."""
+    kind = players.kinds[player, 0]
+    if kind == ASKED:
+        return NO_MOVE
+    n, chance = list_moves(g["legal"], work.moves), random_unit(generator)
+    if kind < 0:
+        return work.moves[choose_by_rule(g, kind, players.kinds[player, 1], generator, n, chance, work)]
+    choose_by_policy(g, _network(players, kind), n, work)
+    return work.moves[draw_by_logs(work.logs, n, chance)]
+
+
+@entry(BATCH_ARRAYS, LINE_UP, array(LEARNER), "int64 int64", apart=True)
+def play_opponents(games, players, learners, first, last):  # type: ignore[no-untyped-def]
+    """Plays the active games first to last - 1 on, as `Player.compiled` says; returns how many ended."""
+    games, players = borrowed(games), borrowed(players)
+    work, ends = new_workspace(players.width), 0
+    for i in range(first, last):
+        g, learner = games.states[i], learners[i]
+        if not learner["active"]:
+            continue
+        seat, agents, move = learner["seat"], learner["agents"], learner["move"]
+        tape, potential = tape_of(games.tapes, i), games.potential[i]
+        if move == NO_MOVE:
+            move = _choose(g, agents[int(g["player"])], players, learner["generator"], work)
+        while move != NO_MOVE:
+            play_on(g, int(move), tape, games.reward, work.notes, potential, work.rewards)
+            if learner["credited"]:
+                learner["reward"] += work.rewards[seat]
+            move = NO_MOVE
+            if g["status"] < OVER and g["player"] != seat:
+                move = _choose(g, agents[int(g["player"])], players, learner["generator"], work)
+        if g["status"] >= OVER:
+            ends += 1
+        else:
+            show_to_decider(games, i)
+    return ends
