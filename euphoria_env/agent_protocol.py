@@ -63,8 +63,9 @@ class Player(Protocol):
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
         compiled: if the class itself sets it: the name of a module with `line_up(agents)`; of what that returns, `asked`, bool
-            (A,), says which agents choose in Python, and `play(learners, games, first, last)` plays games on without `act`,
-            until the learner (LEARNER) or one in Python must decide, or the game ends; it returns how many ended.
+            (A,), says which agents choose in Python, and `bind(learners, games)` gives a function of `first` and `last`, valid
+            as long as these arrays, which plays those games on without `act`, until the learner (LEARNER) or one in Python must
+            decide, or the game ends; it returns how many ended.
         answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
         name: the name that error messages use instead of the name of the class.
         counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those

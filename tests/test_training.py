@@ -292,7 +292,7 @@ def test_greedy_plays_in_compiled_games_as_its_agent_does() -> None:
     actor.seat({}, {"greedy:2": 1.0})
     actor.begin_games()
     actor.begin(network.player())
-    decided, chosen = 0, np.empty(actions.NUM_ACTIONS, np.int64)
+    decided, chosen, values = 0, np.empty(actions.NUM_ACTIONS, np.int64), np.empty((actions.NUM_ACTIONS, 6))
     for _ in range(60):
         games = actor.games
         before, generators, seating = games.rows.copy(), games.generator.copy(), games.seating.copy()
@@ -301,10 +301,10 @@ def test_greedy_plays_in_compiled_games_as_its_agent_does() -> None:
             pass
         for k in np.flatnonzero(seating[np.arange(len(before)), before["player"]] != LEARNER_NUMBER):
             random_bits(generators[k])
-            values = look_ahead(before[k : k + 1], 2, int(random_bits(generators[k])), empty_tape(), chosen)
+            n = look_ahead(before[k : k + 1], 2, int(random_bits(generators[k])), empty_tape(), chosen, values)
             game = Game.taking(before[k : k + 1])
-            game.play(int(chosen[values[:, game.player].argmax()]))
-            decided += len(values) > 1
+            game.play(int(chosen[values[:n, game.player].argmax()]))
+            decided += n > 1
             assert game.over or game.states[0].tobytes() == games.rows[k].tobytes()
     assert decided > 50
 

@@ -97,6 +97,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def set_opponents(self, opponents: Any) -> None:
         """Changes the opponents from the next game on; argument and errors as for the environment itself."""
         self._line_up.set(opponents)
+        self._views = []
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts a game and plays up to the learner's first decision; equal seeds give equal games.
@@ -193,24 +194,32 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             self._play(action, credited)
             return self._rewards.item(self._seat)
         if not self._views or self._views[0].states is not self._rows:
-            self._view()
-        arrays, move, reward, status, player = self._views
+            self._views = self._view()
+        _, play, move, reward, status, player = self._views
         move[0], reward[0] = action, 0.0
-        self._line_up.compiled.play(self._line_up.learners, arrays, 0, 1)
+        play(0, 1)
         self._status, self._player = status.item(), player.item()
         if self._status >= OVER:
             self._mask[:] = 0
         return reward.item() if credited else 0.0
 
-    def _view(self) -> None:
-        """Keeps views of this game for compiled opponents: as the arrays of a batch, and of what each of their calls needs."""
+    def _view(self) -> list[Any]:
+        """Returns this game as arrays of a batch, how compiled opponents play it on, and what each call of that needs."""
         rows, learner = self._rows, self._line_up.learners
-        shown = np.zeros(1, np.int8), self._mask.view(np.bool_)[None], np.zeros((0, OBS_SIZE), np.int8)
-        shown_events, potential = np.zeros((1, 0, EVENT_SIZE), np.int8), np.zeros((1, MAX_PLAYERS))
-        arrays = BatchArrays(rows, self._tape[None], *shown, shown_events, self._reward, potential)
+        shown = np.zeros(1, np.int8), self._mask.view(np.bool_)[None], np.zeros((1, OBS_SIZE), np.int8)
+        no_events, potential = np.zeros((1, 0, EVENT_SIZE), np.int8), np.zeros((1, MAX_PLAYERS))
+        arrays = BatchArrays(rows, self._tape[None], *shown, no_events, self._reward, potential)
         show_games(arrays, 0, 1)
         learner["active"] = learner["credited"] = True
-        self._views = [arrays, learner["move"], learner["reward"], rows["status"], rows["player"]]
+        play = self._line_up.compiled.bind(learner, arrays)
+        return [arrays, play, learner["move"], learner["reward"], rows["status"], rows["player"]]
+
+    def _seen_by(self, player: int) -> np.ndarray:
+        shown = self._views[0] if self._views and player == self._player and self._status < OVER else None
+        if shown is None or shown.states is not self._rows:
+            return super()._seen_by(player)
+        observation: np.ndarray = shown.observation[0].copy()
+        return observation
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_views": []}  # a copy has views of its own arrays

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,7 +203,7 @@ class SingleAgentGames(AgentGames):
         else:
             learners["move"], learners["active"] = moves
             learners["credited"] = running
-            batch._play(partial(compiled.play, learners, batch._games), moves)
+            batch._play(compiled.bind(learners, batch._games), moves)
         if len(batch.ended):
             counts = running[batch.ended]
             self._end(batch, counts)

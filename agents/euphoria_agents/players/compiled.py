@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import typeof
+from numba import config, typeof, types
 
 from euphoria_agents.network.compiled_layers import Policy, draw_by_logs, find_rows, hidden, log_chances
 from euphoria_agents.players.greedy import Greedy, judge_moves
+from euphoria_agents.players.packed_arguments import WORDS, loader, store
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.search.playouts import random_unit
@@ -30,7 +32,7 @@ from euphoria_env.observations import OBS_SIZE
 
 # The kinds of players; from 0 on a kind is the number of a network. Those that are ASKED choose in Python.
 GREEDY, RANDOM, WEIGHTS, ASKED = -4, -3, -2, -1
-_GAMES, _GREEDY_GAMES = 2**14, 16  # games in a call of compiled code, without and with GREEDY players
+_GREEDY_GAMES = 16  # the most games in a call of compiled code, if some players are GREEDY
 
 
 def kinds_of(agents: Iterable[Any], most: int | None = None) -> tuple[list[int], list[int], list[Policy]]:
@@ -119,19 +121,17 @@ class LineUp(NamedTuple):
     integers: np.ndarray  # int64
     floats: np.ndarray  # float32
     width: int  # the greatest width of a layer
-    at_once: int  # the most games in a call of compiled code, which cannot be interrupted
 
     @property
     def asked(self) -> np.ndarray:
         """Which agents choose in Python, bool (A,)."""
         return self.kinds[:, 0] == ASKED
 
-    def play(self, learners: np.ndarray, games: BatchArrays, first: int, last: int) -> int:
-        """Plays games on; see `Player.compiled`."""
-        ends = 0
-        for start in range(first, last, self.at_once):
-            ends += play_opponents(games, self, learners, start, min(last, start + self.at_once))
-        return ends
+    def bind(self, learners: np.ndarray, games: BatchArrays) -> Callable[[int, int], int]:
+        """Returns a function that plays games on; see `Player.compiled`."""
+        packed: Any = (games, self, learners) if config.DISABLE_JIT else np.zeros(WORDS, np.int64)
+        _pack(games, self, learners, packed)
+        return partial(_play_some if self.kinds[:, 1].any() else play_opponents, packed)
 
 
 def line_up(agents: Iterable[Any]) -> LineUp:
@@ -146,7 +146,7 @@ def line_up(agents: Iterable[Any]) -> LineUp:
             flat[one.dtype].append(one.reshape(-1))
     integers, floats = (np.concatenate([np.zeros(0, kind), *found]) for kind, found in flat.items())
     numbers, width = np.array([kinds, deals], np.int64).T.copy(), max([0, *(int(one.table[:, 2].max()) for one in policies)])
-    return LineUp(numbers, parts, integers, floats, width, _GREEDY_GAMES if any(deals) else _GAMES)
+    return LineUp(numbers, parts, integers, floats, width)
 
 
 LINE_UP = typeof(line_up([]))
@@ -181,10 +181,19 @@ def _choose(g, player, players, generator, work):  # type: ignore[no-untyped-def
     return work.moves[draw_by_logs(work.logs, n, chance)]
 
 
-@entry(BATCH_ARRAYS, LINE_UP, array(LEARNER), "int64 int64", apart=True)
-def play_opponents(games, players, learners, first, last):  # type: ignore[no-untyped-def]
+_ARGUMENTS = BATCH_ARRAYS, LINE_UP, array(LEARNER)
+_load = loader(types.Tuple(_ARGUMENTS))
+
+
+@entry(*_ARGUMENTS, "int64[:]")
+def _pack(games, players, learners, packed):  # type: ignore[no-untyped-def]
+    store(packed, (borrowed(games), borrowed(players), borrowed(learners)))
+
+
+@entry("int64[:] int64 int64", apart=True)
+def play_opponents(packed, first, last):  # type: ignore[no-untyped-def]
     """Plays the active games first to last - 1 on, as `Player.compiled` says; returns how many ended."""
-    games, players = borrowed(games), borrowed(players)
+    games, players, learners = _load(packed)
     work, ends = new_workspace(players.width), 0
     for i in range(first, last):
         g, learner = games.states[i], learners[i]
@@ -206,3 +215,8 @@ def play_opponents(games, players, learners, first, last):  # type: ignore[no-un
         else:
             show_to_decider(games, i)
     return ends
+
+
+def _play_some(packed: np.ndarray, first: int, last: int) -> int:
+    """Does the same in several calls, since compiled code cannot be interrupted."""
+    return sum(play_opponents(packed, at, min(last, at + _GREEDY_GAMES)) for at in range(first, last, _GREEDY_GAMES))

@@ -56,10 +56,12 @@ def judge_moves(root, deals, seed, tape, chosen, n):  # type: ignore[no-untyped-
     return values
 
 
-@entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:]")
-def look_ahead(rows, deals, seed, tape, chosen):  # type: ignore[no-untyped-def]
-    """Writes the legal moves of the first row; returns what they are worth by `judge_moves`."""
-    return judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, list_moves(rows[0]["legal"], chosen))
+@entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:] float64[:,:]")
+def look_ahead(rows, deals, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of the first row, and what they are worth by `judge_moves`; returns their number."""
+    n, players = list_moves(rows[0]["legal"], chosen), int(rows[0]["num_players"])
+    values[:n, :players] = judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n)
+    return n
 
 
 def make_greedy(argument: str = "") -> Greedy:
@@ -107,5 +109,6 @@ class Greedy(Agent):
         """Returns the legal moves, each seat's mean win probability after each of them (moves, players), and the mover."""
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
-        values = look_ahead(game.states, self.samples, int(rng.integers(2**62)), self._tape, self._moves)
-        return self._moves[: len(values)], values / self.samples, game.player
+        seed, players, values = int(rng.integers(2**62)), game.rules.num_players, np.empty((NUM_ACTIONS, MAX_PLAYERS))
+        n = look_ahead(game.states, self.samples, seed, self._tape, self._moves, values)
+        return self._moves[:n], values[:n, :players] / self.samples, game.player
