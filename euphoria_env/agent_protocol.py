@@ -66,7 +66,6 @@ class Player(Protocol):
             (A,), says which agents choose in Python, and `bind(learners, games)` gives a function of `first` and `last`, valid
             as long as these arrays, which plays those games on without `act`, until the learner (LEARNER) or one in Python must
             decide, or the game ends; it returns how many ended.
-        answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
         name: the name that error messages use instead of the name of the class.
         counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those
             in which its first answer was legal; `tokens_in`, `tokens_out` and `dollars`, what the answers cost.
@@ -147,16 +146,7 @@ def query_one(
     agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, deal: Callable[[], Game]
 ) -> int:
     """Queries an agent for one move; arguments and errors as for `query`, but the agent gets a copy of the mask."""
-    if not type(agent).__dict__.get("answers_alike"):  # a subclass may have another `act_batch`
-        return int(query(agent, observation[None], mask[None].copy(), rng, lambda _: deal())[0][0])
-    try:
-        move = agent.act(observation, mask.copy(), rng)
-    except (Exception, SystemExit) as error:
-        _blame(agent, error)
-        raise
-    if type(move) is int and 0 <= move < NUM_ACTIONS and mask[move]:
-        return move
-    return int(_legal_moves(agent, [move], mask[None])[0])
+    return int(query(agent, observation[None], mask[None].copy(), rng, lambda _: deal())[0][0])
 
 
 def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:

@@ -328,24 +328,3 @@ def test_the_mask_of_an_opponent_that_failed_is_not_shown(answer: Any, mask: str
         assert env.game.player == 1 and len(env.game.legal()) and not env.action_masks().any()
         with pytest.raises(ResetNeeded):
             env.step(0)
-
-
-class AskedInBatches:
-    """An agent that is asked for many games at a time alone."""
-
-    def __init__(self, agent: Any) -> None:
-        self.act_batch = agent.act_batch
-
-    def act(self, *_: Any) -> int:
-        pytest.fail("it was asked alone")
-
-
-@pytest.mark.parametrize("opponents", [["random"] * 3, ["ppo"] * 3, ["random", "weights", "random"]], ids=str)
-def test_one_game_alone_is_played_as_in_a_batch(opponents: list[str]) -> None:
-    """The short way of asking built-in agents gives the same games as `act_batch`."""
-    agents = {spec: load(spec) for spec in opponents}
-    batched = {spec: AskedInBatches(agent) for spec, agent in agents.items()}
-    for seed in range(2):
-        envs = (EuphoriaEnv(opponents=[of[spec] for spec in opponents], max_turns=12) for of in (agents, batched))
-        first, second = (play(env, seed, RANDOM)[0] for env in envs)
-        assert first == second

@@ -65,7 +65,7 @@ class PPO(Agent):
         policy: the network as it is laid out for the compiled layers.
     """
 
-    answers_alike, compiled = True, "euphoria_agents.players.compiled"
+    compiled = "euphoria_agents.players.compiled"
 
     def __init__(self, found: Parts) -> None:
         self._parts = found
