@@ -36,6 +36,11 @@ def outcome_value(kind: str, value: int) -> int | str:
     return _NAMES[kind][value] if kind in _NAMES else value
 
 
+def outcomes_by_name(queues: Mapping[str, Sequence[int]]) -> dict[str, list[int | str]]:
+    """Returns outcomes by kind that are given as numbers as `load` takes them."""
+    return {kind: [outcome_value(kind, value) for value in queue] for kind, queue in queues.items()}
+
+
 def plain_outcomes(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """Returns outcomes by kind as JSON can hold them."""
     return {kind: [value if isinstance(value, str) else int(value) for value in values] for kind, values in outcomes.items()}
@@ -48,7 +53,7 @@ class GameLog:
     `finish` reads what the step left on it.
 
     Attributes:
-        waiting: the loaded outcomes that are not yet drawn, by kind, as numbers.
+        waiting: the loaded outcomes that are not yet drawn, by kind, as numbers; replaced by every change, never changed itself.
         viewer: the player for whom cards that they cannot see change places with loaded ones; None: for nobody.
     """
 
@@ -64,7 +69,6 @@ class GameLog:
         """Returns a copy."""
         other = GameLog.__new__(GameLog)
         vars(other).update(vars(self))
-        other.waiting = {kind: queue.copy() for kind, queue in self.waiting.items()}
         other._tape, other._events, other._outcomes = self._tape.copy(), self._events.copy(), self._outcomes.copy()
         return other
 
@@ -91,11 +95,7 @@ class GameLog:
                 new.append(number)
         for kind, new in more.items():
             if new:
-                self.waiting.setdefault(kind, []).extend(new)
-
-    def waiting_by_name(self) -> dict[str, list[int | str]]:
-        """Returns the outcomes that wait, as `load` takes them."""
-        return {kind: [outcome_value(kind, value) for value in queue] for kind, queue in self.waiting.items()}
+                self.waiting = {**self.waiting, kind: [*self.waiting.get(kind, ()), *new]}
 
     def begin(self) -> np.ndarray:
         """Returns the tape for a step of the engine."""
@@ -108,8 +108,8 @@ class GameLog:
         with_loaded[tape.TAPE_VIEWER] = 0 if self.viewer is None else 1 + self.viewer
         return with_loaded
 
-    def finish(self, used: np.ndarray) -> None:
-        """Reads what a step has written to the tape that `begin` gave.
+    def finish(self, used: np.ndarray) -> int:
+        """Reads what a step has written to the tape that `begin` gave; returns the number of events so far.
 
         Raises:
             ValueError: the step drew a loaded outcome that is impossible; nothing is read.
@@ -120,8 +120,11 @@ class GameLog:
             self.waiting = {kind: queue for kind, queue in left.items() if queue}
             self.take_off(used)
             self._tape[tape.TAPE_INTERRUPTED] = used[tape.TAPE_INTERRUPTED]
-        elif self._tape[tape.TAPE_EVENTS] > _EVENTS_KEPT:
+        on_tape = int(self._tape[tape.TAPE_EVENTS])
+        number = self._taken + on_tape
+        if on_tape > _EVENTS_KEPT:
             self.take_off()
+        return number
 
     def take_off(self, used: np.ndarray | None = None) -> None:
         """Takes the events off a tape, and finds the outcomes of chance among them."""
@@ -135,9 +138,6 @@ class GameLog:
         self._taken += n
         for kind, _, value, _ in events[IS_OUTCOME[events[:, 0]]].tolist():
             self._outcomes.append((OUTCOME_OF[kind], outcome_value(OUTCOME_OF[kind], value)))
-
-    def __len__(self) -> int:
-        return self._taken + int(self._tape[tape.TAPE_EVENTS])
 
     def events(self) -> np.ndarray:
         """Returns all events, (n, EVENT_SIZE)."""

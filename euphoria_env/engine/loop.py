@@ -33,7 +33,7 @@ from euphoria_env.engine.setup import (
     track_set,
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
-from euphoria_env.engine.state import OVER, ROWS, Operation
+from euphoria_env.engine.state import OVER, ROWS, SETUP, Operation
 from euphoria_env.engine.tape import TAPE, log_event
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
@@ -188,12 +188,14 @@ def new_game(games, i, a, b, c, tape):
 
 @entry(ROWS, "int64", TAPE)
 def resume(games, i, tape):
-    """Finds the legal moves of game i, whose row was filled from outside; opens a turn if no decision is asked."""
+    """Finds the legal moves of game i, whose row was filled from outside; begins its setup or turn if no decision is asked."""
     g, tape = games[i], pointer_to(tape, 0)
-    if g["ask"] == Decision.NOTHING:
-        advance(g, tape)
-    else:
+    if g["ask"] != Decision.NOTHING:
         find_legal(g)
+        return
+    if g["status"] == SETUP:
+        begin_setup(g, tape)
+    advance(g, tape)
 
 
 @entry(ROWS, "int64 int64", TAPE)

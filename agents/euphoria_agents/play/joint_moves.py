@@ -77,7 +77,7 @@ def retrievals(game: Game, names: Sequence[str]) -> list[Retrieval]:
     """Returns every way of the player who decides to retrieve workers; `names`: what the players are called."""
     if game.deciding not in ("open", "take"):
         return []
-    there = game.to_dict()["workers"]
+    there = game.describe()["workers"]
     own = {space: [face for owner, face in workers if owner == game.player] for space, workers in there.items()}
     taken = [actions.NAMES[actions.TAKE + int(k)] for k in game.states[0]["taken"] if k >= 0]
     return list(_retrievals(game, names, {space: faces for space, faces in own.items() if faces}, (), taken))

@@ -37,7 +37,6 @@ from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
 from euphoria_agents.players.search.searcher import MOST
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env import Game
-from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
@@ -357,9 +356,8 @@ def branch(study: Study, ply: int) -> Game:
     """
     if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
         raise Refused(422, "start.ply: the game has ended there")
-    rows = game.states.copy()
-    seed_row(rows[0], secrets.randbits(63))
-    return Game.taking(rows)
+    game.reseed(secrets.randbits(63))
+    return game
 
 
 def player_names(game: Game) -> list[str]:
