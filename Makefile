@@ -17,7 +17,7 @@ PY := $(VENV)/bin/python
 RLLIB := .venv-rllib
 # What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
-COVERING := tests/test_scenarios.py tests/test_game.py tests/test_mid_turn.py tests/test_fuzz.py
+COVERING := tests/test_scenarios.py tests/test_game.py tests/test_since.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
 CHECKED := tests/test_complete.py tests/test_docs.py
 BROWSER := $(wildcard tests/test_browser*.py)
@@ -74,7 +74,7 @@ test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no pa
 	$(PY) -m pytest -v -n $(JOBS) -m long
 
 fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line, or used without an error (half an hour)
-	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz pending position --inputs 20000
+	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz since position --inputs 20000
 	$(PY) -m tests.tools.fuzz record checkpoint --inputs 10000
 	$(PY) -m tests.tools.fuzz run --inputs 3000
 

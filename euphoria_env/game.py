@@ -34,7 +34,7 @@ class IllegalMove(ValueError):
 # How a turn, or the setup, began: the bytes of the row, the loaded outcomes by kind, and the numbers of moves and loads before.
 # It is a plain tuple, since every turn makes one.
 Opening = tuple[bytes, dict[str, list[int]], int, int]
-_ASK, _OPEN = (GAME_DTYPE.fields or {})["ask"][1], int(Decision.OPEN)  # where a row says what is asked
+_ASK, _OPEN = GAME_DTYPE.fields["ask"][1], int(Decision.OPEN)  # where a row says what is asked
 
 
 def seed_row(row: np.void, seed: int) -> None:
@@ -387,7 +387,7 @@ class Game:
         Raises:
             ValueError: the game was taken from a state in the middle of this turn, and does not know how the turn began.
         """
-        since = self._since(self._turn)
+        since = self._since(self._turn, len(self._moves))
         return self._position(self._turn) | ({"since": since} if since else {})
 
     @property
@@ -395,10 +395,10 @@ class Game:
         """How the turn under way began; the present where a position states it."""
         return self._present() if position.can_be_stated(self._row) else self._opening
 
-    def _since(self, opening: Opening, end: int | None = None) -> list[str]:
+    def _since(self, opening: Opening, end: int) -> list[str]:
         """Returns what was played since an opening, up to the first `end` moves of the game, as in a position."""
         _, _, first, loaded = opening
-        loads = [load for load in self._loads[loaded:] if end is None or load[0] < end]
+        loads = [load for load in self._loads[loaded:] if load[0] < end + (not isinstance(load[1], list))]
         return record.with_loads([actions.NAMES[action] for action in self._moves[first:end]], loads, first)
 
     def _rows_of(self, opening: Opening) -> np.ndarray:

@@ -172,7 +172,7 @@ def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
 def test_every_set_of_workers_can_be_retrieved_at_once() -> None:
     found = 0
     for game in some_games(every=3):
-        own = [f"{face} {s}" for s, there in game.to_dict()["workers"].items() for who, face in there if who == game.player]
+        own = [f"{face} {s}" for s, there in game.describe()["workers"].items() for who, face in there if who == game.player]
         payments = [MOVES.index(name) for name in game.legal() if name.startswith("retrieve ")]
         session = of(game.determinize(game.player, 1))
         ways = session.retrievals(game.player)
@@ -329,7 +329,7 @@ def test_a_game_from_a_position_and_with_loaded_outcomes() -> None:
     assert again.record() == session.record()
     while again.can_undo(0):
         again.undo(0)
-    assert again.decisions == 0 and again._game.to_dict()["workers"] == {}
+    assert again.decisions == 0 and again._game.describe()["workers"] == {}
 
 
 @pytest.mark.parametrize(

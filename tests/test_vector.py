@@ -501,11 +501,11 @@ def test_reset_from_positions() -> None:
     seen, infos = env.reset(seed=1, options={"position": POSITION})
     games = [env.learners.ready.game(i) for i in range(3)]
     for game, observation, mask in zip(games, seen, infos["action_mask"], strict=True):
-        assert game.to_dict()["players"][1]["workers"] == [6, 6] and game.player == 1
+        assert game.describe()["players"][1]["workers"] == [6, 6] and game.player == 1
         assert np.array_equal(game.observation(1), observation) and np.array_equal(game.mask(), mask)
     assert games[0] != games[1], "what the position leaves out is different"
     env.reset(options={"position": [None, POSITION, {**POSITION, "players": [{}, {"workers": [1]}]}]})
-    workers = [env.learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
+    workers = [env.learners.ready.game(i).describe()["players"][1]["workers"] for i in range(3)]
     assert env.learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
     kept = []
     for _ in range(2):

@@ -121,7 +121,7 @@ class Pair:
         else:
             self.engine = Game.from_dict({"seed": 0, **start["given"]})
             self.engine.load(**load)
-            self.referee = Referee.from_dict(readable(self.engine.to_dict()))
+            self.referee = Referee.from_dict(readable(self.engine.describe()))
         self._feed()
 
     def _feed(self) -> None:
@@ -152,7 +152,7 @@ class Pair:
         """
         game, referee = self.engine, self.referee
         try:
-            self.position = game.to_dict()
+            self.position = game.describe()
             position, twin = normal(self.position), normal(referee.to_dict())
             legal, twin_legal = game.legal(), referee.legal()
         except Exception as error:
