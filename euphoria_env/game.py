@@ -34,7 +34,7 @@ class IllegalMove(ValueError):
 # How a turn, or the setup, began: the bytes of the row, the loaded outcomes by kind, and the numbers of moves and loads before.
 # It is a plain tuple, since every turn makes one.
 Opening = tuple[bytes, dict[str, list[int]], int, int]
-_ASK, _OPEN = GAME_DTYPE.fields["ask"][1], int(Decision.OPEN)  # where a row says what is asked
+_ASK, _OPEN = GAME_DTYPE.fields["ask"][1], int(Decision.OPEN)  # type: ignore[index]  # where a row says what is asked
 
 
 def seed_row(row: np.void, seed: int) -> None:

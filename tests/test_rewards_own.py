@@ -39,7 +39,7 @@ def quantities(game: Game, seat: int) -> dict[str, int]:
     held = {good: player["goods"].get(good, 0) for good in GOODS}
     sums = {"goods": GOODS, "commodities": COMMODITIES, "resources": RESOURCES}
     active = [recruit["name"] for recruit in player["recruits"] if recruit["active"]]
-    away = [owner for there in d["workers"].values() for owner, _ in there] + (game.states["back_owner"][0].tolist() if game.legal() else [])
+    away = [owner for there in d["workers"].values() for owner, _ in there] + game.states["back_owner"][0].tolist()
     return held | {name: sum(held[good] for good in group) for name, group in sums.items()} | {
         "stars": 10 - player["stars"],
         "artifacts": sum(player["artifacts"].values()),

@@ -1,4 +1,4 @@
-"""A position in the middle of a turn: how the turn began, and what was played since; nothing else can state an unfinished turn."""
+"""A position in the middle of a turn: how the turn began, and what was played since. Nothing else can state such a position."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def test_since_has_what_was_played_and_loaded() -> None:
         ([None], r"^since\[0\] must"), ([[PLACED]], r"^since\[0\] must"),
         (["place 3 farm"], r"^since\[0\]: 'place 3 farm' is illegal"), (["gain gold"], r"^since\[0\]: .* is illegal"),
         (["pending"], r"^since\[0\]: "), ([PLACED, PLACED], r"^since\[1\]: .* is illegal"), ([PLACED + " "], r"^since\[0\]"),
-        ([PLACED + " | dice 6"], r"^since\[0\]"), (["load"], r"^since\[0\]"), (["load 7"], r"^since\[0\]: load must be an object"),
+        ([PLACED + " | dice 6"], r"^since\[0\]"), (["load"], r"^since\[0\]"), (["load 7"], r"^since\[0\]: load must be"),
         (['load {"dice": [7]}'], r"^since\[0\]: load\.dice\[0\] must"), (['load {"dies": [1]}'], r"^since\[0\]: load\.dies"),
         ([PLACED, 'load {"recruits": ["nobody"]}'], r"^since\[1\]: load\.recruits"),
-        (['load [["dice", 6]]'], r"^since\[0\]: a move must follow"), (["load []", "load []"], r"^since\[1\]: a move must follow"),
+        (['load [["dice", 6]]'], r"^since\[0\]: a move must follow"), (["load []", "load []"], r"^since\[1\]: a move must"),
         (['load [["dice", 6]]', "seed 3"], r"^since\[1\]: a move must follow"),
         (['load [["dice", 6]]', "place 4 farm"], r"^since\[1\]: outcomes\[0\]: .* cannot follow"),
         (["load []", PLACED], r"^since\[1\]: outcomes: 0 are too few"), (["load " + "[" * 100_000], r"^since\[0\]: JSON"),
