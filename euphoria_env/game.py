@@ -456,7 +456,7 @@ class Game:
         """
         start = self._header or {"position": self._position(self._start)}
         of_setup = self._log.outcomes()[: self._outcome_marks()[0]]
-        return record.format_record(start, of_setup, self.history, self._loads, self.fingerprint())
+        return record.format_record(start, of_setup, record.with_loads(self.history, self._loads), self.fingerprint())
 
     @classmethod
     def from_record(cls, text: str) -> Self:

@@ -51,16 +51,10 @@ def with_loads(lines: Iterable[str], loads: Iterable[Load], first: int = 0) -> l
     return text + [line for last in loaded.values() for line in last]
 
 
-def format_record(
-    start: dict[str, Any],
-    setup: list[Outcome],
-    lines: list[str],
-    loads: list[Load],
-    fingerprint: str,
-) -> str:
-    """Returns the text of a record; `lines` and `loads` as for `with_loads`."""
+def format_record(start: dict[str, Any], setup: list[Outcome], lines: list[str], fingerprint: str) -> str:
+    """Returns the text of a record; `lines` are those between the first and the last."""
     header = {"format": RECORD_FORMAT, "version": RECORD_VERSION, **start, "outcomes": [list(outcome) for outcome in setup]}
-    return "\n".join([json.dumps(header), *with_loads(lines, loads), f"fingerprint {fingerprint}"]) + "\n"
+    return "\n".join([json.dumps(header), *lines, f"fingerprint {fingerprint}"]) + "\n"
 
 
 def record_lines(text: str) -> list[tuple[int, str]]:

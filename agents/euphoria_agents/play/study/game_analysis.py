@@ -28,7 +28,6 @@ from euphoria_agents.validation import checked
 from euphoria_env import Game
 from euphoria_env.derived_seeds import derived_seed
 from euphoria_env.engine.tape import KINDS
-from euphoria_env.game import seed_row
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.record import record_lines
 
@@ -211,9 +210,9 @@ class Analysis:
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
     """Returns the game with the same hidden cards, but with other random outcomes from now on."""
-    rows = state.copy()
-    seed_row(rows[0], seed)
-    return Game.taking(rows)
+    game = Game.taking(state.copy())
+    game.reseed(seed)
+    return game
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
