@@ -128,6 +128,8 @@ def this_processor() -> str:
 def read(path: Path) -> bytes | None:
     """Reads a file that `write` wrote; None if it is missing or damaged."""
     with contextlib.suppress(OSError):
+        if not path.is_file():  # opening a named pipe would wait for somebody who writes to it
+            return None
         content = path.read_bytes()
         if content[:_DIGEST_SIZE] == _digest(content[_DIGEST_SIZE:]):
             return content[_DIGEST_SIZE:]

@@ -25,6 +25,7 @@ from euphoria_env.engine.state import (
     Operation,
     ask_for,
     ask_series,
+    index_from,
     push,
     push_program,
     push_trigger,
@@ -131,7 +132,7 @@ def way_chosen(g, p):
         g["paid"] |= PAID_ONE_ARTIFACT
         ask_series(g, p, Verb.PAY, 1, board.ARTIFACT_SET, 0, 0)
     else:
-        g["chosen"][board.FIRST_ARTIFACT + way - PAY_PAIR] = 2
+        g["chosen"][board.FIRST_ARTIFACT + index_from(way, PAY_PAIR, len(board.ARTIFACTS))] = 2
 
 
 @jit

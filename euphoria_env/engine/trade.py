@@ -10,7 +10,7 @@ from euphoria_env.engine.costs import units_of_item
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import add_goods, take_goods
 from euphoria_env.engine.move_set import allow
-from euphoria_env.engine.state import Operation, ask_for, push, seat_after
+from euphoria_env.engine.state import Operation, ask_for, index_from, push, seat_after
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
@@ -40,7 +40,7 @@ def allow_offers(g, words, p):
 def begin_offer(g, tape, p):
     """Begins the offer that was chosen; it counts towards the limit, whatever becomes of it (R15.1, R15.2)."""
     g["offers"] += 1
-    g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
+    g["partner"] = seat_after(g, index_from(g["answer"], TRADE, int(g["num_players"]) - 1) + 1)
     g["last"] = 0
     log_cause(tape, EventKind.OFFER, p, g["partner"], -1)
     push(g, Operation.OFFERED, p, 0, 0)
@@ -99,12 +99,12 @@ def extend_offer(g):
     action = int(g["answer"])
     if action == OFFER:
         return True
+    item = index_from(action, ASK if action >= ASK else GIVE, _TRADED)
+    g["last"] = item
     if action >= ASK:
-        g["last"] = action - ASK
-        g["asked"][action - ASK] += 1
+        g["asked"][item] += 1
     else:
-        g["last"] = action - GIVE
-        g["chosen"][action - GIVE] += 1
+        g["chosen"][item] += 1
     return False
 
 
