@@ -34,7 +34,8 @@ _GAMES_AT_A_TIME = 2**14  # the most games that one call begins: Python handles 
 _NO_GAMES = np.zeros(0, np.int64)
 _ALIGNMENT = 64  # bytes; JAX copies arrays that do not begin at a multiple of it
 
-_Done, _Method = TypeVar("_Done"), TypeVar("_Method", bound=Callable[..., Any])
+_Done = TypeVar("_Done")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def fixed(name: str) -> Any:
@@ -78,9 +79,10 @@ class Batch:
         events: K, the number of events that `events` holds for each game; with 0 no events are recorded, which costs no time.
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
-    copy what you keep. They cannot be replaced. One thread at a time may call a batch; another gets a RuntimeError. A copied or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step`
-    has one exception). Games are numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of
-    players; with a list or a function it is 6, and the columns of absent players are 0.
+    copy what you keep; they cannot be replaced. One thread at a time may call a batch; another one gets a RuntimeError. A copied
+    or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step` has one exception). Games are
+    numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of players; with a list or a function
+    it is 6, and the columns of absent players are 0.
 
     Attributes:
         player: (N,) int8, the player who must decide in each game.

@@ -121,7 +121,8 @@ class Game:
 
         Raises:
             IllegalMove: the move is not legal now, or there is no such move; the game does not change.
-            ValueError: the outcomes, or loaded ones that the move draws, cannot follow; the game does not change.
+            ValueError: the outcomes, or loaded ones that the move draws, cannot follow, or the game came from impossible rows;
+                the game does not change.
         """
         if outcomes is not None:
             after = self.clone()
@@ -129,13 +130,14 @@ class Game:
             vars(self).update(vars(after))
             return
         action, log = self._action(move), self._log
-        tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
-        if not loop.step(self._rows, 0, action, tape):
-            raise IllegalMove(self.why_illegal(action))
+        tape, saved = log.begin(), self._rows.tobytes()
         try:
+            if not loop.step(self._rows, 0, action, tape):
+                raise IllegalMove(self.why_illegal(action))
             log.finish(tape)
         except ValueError:
-            self._rows[:] = saved
+            self._rows[:] = np.frombuffer(saved, GAME_DTYPE)
+            log.cut(self._marks[-1])
             raise
         self._moves.append(action)
         self._marks.append(len(log))

@@ -40,7 +40,9 @@ class Trajectories:
 
     def __init__(self, batch: Batch, capacity: int) -> None:
         self.size, self.capacity = 0, read_integer("capacity", capacity, 0)
-        room = {field: np.zeros(self.capacity, np.float32 if field == "reward" else np.int64) for field in DecisionColumns._fields}
+        room = {
+            field: np.zeros(self.capacity, np.float32 if field == "reward" else np.int64) for field in DecisionColumns._fields
+        }
         self._columns = DecisionColumns(**room)
         self._views = show(room)
         self.attached: list[np.ndarray] = []
@@ -96,7 +98,9 @@ class Trajectories:
             raise ValueError("an attached array must not be read-only")
         if not any(array is one for one in self.attached):
             if _overlaps(array) or any(np.shares_memory(array, one) for one in (*self._columns, *self.attached)):
-                raise ValueError("an attached array must not share memory with another array or between rows, which would move twice")
+                raise ValueError(
+                    "an attached array must not share memory with another array or between rows, which would move twice"
+                )
             self.attached.append(array)
         return array
 

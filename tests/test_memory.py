@@ -130,8 +130,9 @@ def test_what_is_no_row_of_a_game(change: Callable[[np.ndarray], Any]) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [("hand_size", 3), ("active_cards", 7), ("open_spaces", 0), ("rng", 2**40), ("owned", 5), ("shown_rules", 1), ("deck", 0),
-     ("recruit_place", 3), ("placed_face", 7), ("ask", 0), ("ask", 99), ("stack", 50), ("dilemma", -1), ("depth", 127), ("depth", -1), ("player", 5), ("num_players", 7), ("num_players", -1), ("space", 100), ("num_active", 99),
-     ("legal", -1), ("max_turns", -5), ("winner", 9), ("status", 77)],
+     ("recruit_place", 3), ("placed_face", 7), ("ask", 0), ("ask", 99), ("stack", 50), ("dilemma", -1), ("depth", 127),
+     ("depth", -1), ("player", 5), ("num_players", 7), ("num_players", -1), ("space", 100), ("num_active", 99), ("legal", -1),
+     ("max_turns", -5), ("winner", 9), ("status", 77)],
 )  # fmt: skip
 def test_a_row_that_would_lead_out_of_it_is_refused(field: str, value: int) -> None:
     rows = Game(TWO, seed=1).states.copy()

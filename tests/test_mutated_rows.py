@@ -1,4 +1,4 @@
-"""Rows with changed bytes: none makes compiled code fail but with a `ValueError`; `make test-bounds` checks every index besides."""
+"""Rows with changed bytes lead to nothing worse than a `ValueError`; `make test-bounds` checks every index besides."""
 
 from __future__ import annotations
 

@@ -140,6 +140,7 @@ def write(path: Path, content: bytes) -> bool:
     """Writes a digest and the content to a file, whole or not at all; returns False if it cannot be written."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
+        beside.unlink(missing_ok=True)
         beside.write_bytes(_digest(content) + content)
         os.replace(beside, path)
     except OSError:
@@ -158,7 +159,7 @@ def _digest(content: bytes) -> bytes:
 def locked(path: Path) -> Iterator[None]:
     """Holds a lock; if another process holds it, says so and waits. The system releases the lock of a process that died."""
     with contextlib.ExitStack() as stack:
-        if fcntl is not None:
+        if fcntl is not None and (path.is_file() or not path.exists()):
             with contextlib.suppress(OSError):  # the file system may not support locks
                 file = stack.enter_context(path.open("wb"))
                 try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from euphoria_env.board import FIRST_SLOT, NUM_MARKETS, SLOTS_PER_SITE, WORKERS_TO_BUILD
 from euphoria_env.cards.vocabulary import Trigger
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
-from euphoria_env.engine.state import Operation, index_from, push, push_trigger, seat_after, update_penalties
+from euphoria_env.engine.state import Operation, push, push_trigger, seat_after, update_penalties
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 

@@ -8,14 +8,14 @@ from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, DEALT_RECRUITS, DEALT_TI
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.bits import count_bits, lowest_bit
+from euphoria_env.engine.bits import count_bits, index_from, lowest_bit
 from euphoria_env.engine.chance import ALL_DILEMMAS, nth_card, random_below, random_member, seed_rng
 from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import find_legal
 from euphoria_env.engine.move_set import SEVERAL
 from euphoria_env.engine.row_checks import check
-from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, ROWS, SETUP, Operation, index_from
+from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, ROWS, SETUP, Operation
 
 _FREE = 30  # the place of a card that was taken from a player or site and will be dealt again
 _TRIES = 100_000

@@ -7,11 +7,12 @@ from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT, MAX_RECRUITS
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import activate, revealed_factions
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.chance import RECRUIT_CARDS, draw_card
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import take_chosen
 from euphoria_env.engine.stars import take_star
-from euphoria_env.engine.state import HELD, OUT_BY, RESOLVED_RECRUIT, RESOLVED_STAR, Operation, ask_for, ask_series, index_from, push
+from euphoria_env.engine.state import HELD, OUT_BY, RESOLVED_RECRUIT, RESOLVED_STAR, Operation, ask_for, ask_series, push
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 

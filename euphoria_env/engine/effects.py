@@ -11,20 +11,11 @@ from euphoria_env.cards.vocabulary import CHOICE_SETS, Effect
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import advance_allegiance
 from euphoria_env.engine.artifacts import draw_artifacts, future
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
-from euphoria_env.engine.state import (
-    Operation,
-    ask_for,
-    ask_series,
-    has_ability,
-    has_bonus,
-    has_penalty,
-    index_from,
-    push,
-    seat_after,
-)
+from euphoria_env.engine.state import Operation, ask_for, ask_series, has_ability, has_bonus, has_penalty, push, seat_after
 from euphoria_env.engine.tape import log_event, log_interruption, log_resumption
 from euphoria_env.engine.tunnels import move_miner, tunnel_choice, tunnel_of
 from euphoria_env.event_kinds import EventKind

@@ -9,6 +9,7 @@ from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import discard_artifact
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.costs import completable, units_of_item
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
@@ -17,7 +18,7 @@ from euphoria_env.engine.markers import take_goods
 from euphoria_env.engine.move_set import SEVERAL, allow, clear, only_legal
 from euphoria_env.engine.placement_legality import open_spaces
 from euphoria_env.engine.retrieval import on_board, take_worker
-from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has_ability, has_penalty, index_from, seat_after
+from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has_ability, has_penalty, seat_after
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 from euphoria_env.event_kinds import EventKind
 

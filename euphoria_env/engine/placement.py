@@ -10,7 +10,7 @@ from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
-from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.engine.bits import index_from, lowest_bit
 from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, log_payment, markers_due, payable
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
@@ -25,7 +25,6 @@ from euphoria_env.engine.state import (
     Operation,
     ask_for,
     ask_series,
-    index_from,
     push,
     push_program,
     push_trigger,

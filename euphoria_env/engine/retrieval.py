@@ -10,6 +10,7 @@ from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
 from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.rolls import roll, with_face
@@ -23,7 +24,6 @@ from euphoria_env.engine.state import (
     ask_use,
     has_ability,
     has_penalty,
-    index_from,
     push,
     push_trigger,
 )

@@ -1,4 +1,4 @@
-"""The check of rows that come from outside: compiled code does not check indices, so every value must fit the arrays that it indexes.
+"""The check of rows that come from outside: compiled code checks no index, so every value must fit the arrays that it indexes.
 
 A row that passes may still be impossible. The engine then leaves no array, comes to an end, and at worst raises a `ValueError`.
 """
@@ -34,8 +34,9 @@ def _limits(n: int) -> list[np.ndarray]:
 
 _LIMITS = np.array([_limits(n) for n in range(_FEWEST, MAX_PLAYERS + 1)])
 # For each operation the ranges of a and b, and the times that it goes around the table; then the decisions that it answers.
-_ARGUMENTS = np.array([(*OPERATIONS[op].a, *OPERATIONS[op].b, OPERATIONS[op].rounds) for op in range(len(OPERATIONS))], np.int8)
-_ANSWERS = np.array([sum(1 << decision for decision in OPERATIONS[op].answers) for op in range(len(OPERATIONS))], np.int64)
+_ARGUMENTS = np.array([(*row.a, *row.b, row.rounds) for row in OPERATIONS.values()], np.int8)
+_ANSWERS = np.array([sum(1 << decision for decision in row.answers) for row in OPERATIONS.values()], np.int64)
+assert list(map(int, OPERATIONS)) == list(range(len(_ARGUMENTS)))
 _ANSWERED = int(np.bitwise_or.reduce(_ANSWERS))
 
 
@@ -99,7 +100,7 @@ def check(rows, i):
         ValueError: one is.
     """
     if not fits(rows, i):
-        raise ValueError("rows hold no possible game: a value is out of range")
+        raise ValueError("rows hold no possible game: a value is out of range, or there is no such operation")
 
 
 @entry(ROWS)

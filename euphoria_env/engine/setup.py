@@ -7,7 +7,7 @@ from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUIT
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.decisions import Decision
-from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.engine.bits import index_from, lowest_bit
 from euphoria_env.engine.chance import (
     MARKET_TILES,
     RECRUIT_CARDS,
@@ -19,7 +19,7 @@ from euphoria_env.engine.chance import (
 )
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
-from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, index_from, push, seat_after
+from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, push, seat_after
 from euphoria_env.engine.tape import TAPE_ERROR, loaded, log_cause, log_event
 from euphoria_env.engine.turn import begin_turn, clear_pending
 from euphoria_env.event_kinds import EventKind

@@ -9,9 +9,10 @@ from euphoria_env.cards.tiles import THEATER
 from euphoria_env.cards.vocabulary import CHOICES, Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import ask_discards
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge
-from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, has_penalty, index_from, push, seat_after, update_penalties
+from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, has_penalty, push, seat_after, update_penalties
 from euphoria_env.engine.tape import log_event, log_interruption
 from euphoria_env.event_kinds import EventKind
 

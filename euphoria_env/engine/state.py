@@ -115,7 +115,7 @@ def _effect_row(effect: Effect) -> OperationRow:
     return OperationRow((a, most_a), (b, most_b))
 
 
-OPERATIONS: dict[int, OperationRow] = {effect: _effect_row(effect) for effect in Effect}
+OPERATIONS: dict[IntEnum, OperationRow] = {effect: _effect_row(effect) for effect in Effect}
 OPERATIONS |= dict.fromkeys(Operation, OperationRow()) | {
     Effect.DRAW: OperationRow((0, board.NUM_ARTIFACT_CARDS)),
     Operation.OPENED: OperationRow(answers=(Decision.OPEN,)),
@@ -291,18 +291,6 @@ def put_rows(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
     """Copies rows into `out`, at the indices in `chosen`."""
     width = rows.dtype.itemsize
     out.view(np.uint8).reshape(-1, width)[chosen] = rows.view(np.uint8).reshape(-1, width)
-
-
-@jit
-def index_from(value, first, n):
-    """Returns value - first, an index of one of n things.
-
-    Raises:
-        ValueError: it is none; in a row from outside, an operation may be pending for another decision or space.
-    """
-    if not first <= value < first + n:
-        raise ValueError("what is pending in this row is impossible")
-    return int(value) - first
 
 
 @jit

@@ -6,11 +6,12 @@ from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, REFUSE, TRADE
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import move_artifact
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.costs import units_of_item
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import add_goods, take_goods
 from euphoria_env.engine.move_set import allow
-from euphoria_env.engine.state import Operation, ask_for, index_from, push, seat_after
+from euphoria_env.engine.state import Operation, ask_for, push, seat_after
 from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 

@@ -6,9 +6,10 @@ from euphoria_env.board import BIT, FIRST_TUNNEL, FIRST_TUNNEL_END, GAIN_ARTIFAC
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.artifacts import draw_artifacts
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods
-from euphoria_env.engine.state import ask_series, has_bonus, index_from
+from euphoria_env.engine.state import ask_series, has_bonus
 from euphoria_env.engine.tape import log_event
 from euphoria_env.event_kinds import EventKind
 
