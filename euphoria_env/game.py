@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from euphoria_env import actions, chance_tree, events, position, record
+from euphoria_env import actions, chance_tree, events, foreign_rows, position, record
 from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS, Decision
 from euphoria_env.engine import chance, determinize, loop, observe
@@ -139,7 +139,8 @@ class Game:
 
         Raises:
             IllegalMove: the move is not legal now, or there is no such move; the game does not change.
-            ValueError: the outcomes, or loaded ones that the move draws, cannot follow; the game does not change.
+            ValueError: the outcomes, or loaded ones that the move draws, cannot follow, or the game came from impossible rows;
+                the game does not change.
         """
         if outcomes is not None:
             after = self.clone()
@@ -147,17 +148,19 @@ class Game:
             vars(self).update(vars(after))
             return
         action, log, before = self._action(move), self._log, self._rows.tobytes()
-        if before[_ASK] == _OPEN:
-            self._opening = before, log.waiting, len(self._moves), len(self._loads)
+        opening = (before, log.waiting, len(self._moves), len(self._loads)) if before[_ASK] == _OPEN else self._opening
         tape = log.begin()
-        if not loop.step(self._rows, 0, action, tape):
-            raise IllegalMove(self.why_illegal(action))
         try:
-            self._marks.append(log.finish(tape))
+            if not loop.step(self._rows, 0, action, tape):
+                raise IllegalMove(self.why_illegal(action))
+            mark = log.finish(tape)
         except ValueError:
             self._rows[:] = np.frombuffer(before, GAME_DTYPE)
+            log.cut(self._marks[-1])
             raise
+        self._opening = opening
         self._moves.append(action)
+        self._marks.append(mark)
 
     def _play_with(self, move: str | int, outcomes: Sequence[Sequence[Any]]) -> None:
         now, waiting, log, before = self._present(), self._log.waiting, self._log, len(self._log.outcomes())
@@ -296,22 +299,24 @@ class Game:
             TypeError: `rows` is not an array of that type.
             ValueError: it does not have exactly one row, or the game in it is impossible.
         """
-        if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:
-            raise TypeError(f"rows must be an array typed as `Game.states`, not {getattr(rows, 'dtype', shown(rows))}")
-        if rows.shape != (1,):
-            raise ValueError(f"rows must be of shape (1,), not {rows.shape}")
-        game = cls.taking(copy_rows(np.ascontiguousarray(rows)))
-        try:
-            possible = not position.can_be_stated(game._row) or Game.from_dict(game.to_dict()) == game
-        except Exception as error:  # with random bytes any check may fail
-            raise ValueError(f"rows hold no possible game: {type(error).__name__}: {error}") from error
-        if not possible:
-            raise ValueError("rows hold no possible game")
+        game = cls.taking(foreign_rows.read_row(rows))
+        if position.can_be_stated(game._row):  # in the middle of a turn, no position can state it alone
+            try:
+                possible = Game.from_dict(game.to_dict()) == game
+            except ValueError as error:
+                raise ValueError(f"rows hold no possible game: {error}") from error
+            if not possible:
+                raise ValueError("rows hold no possible game")
         return game
 
     @classmethod
     def taking(cls, rows: np.ndarray) -> Self:
-        """Returns a game that owns a row of the engine, without the copy and checks of `from_rows`; the caller gives it up."""
+        """Returns a game that owns a row of the engine, without the copy and checks of `from_rows`; the caller gives it up.
+
+        Raises:
+            TypeError, ValueError: `rows` is not an array of that type with exactly one row.
+        """
+        foreign_rows.check_type(rows)
         game = object.__new__(cls)
         game._attach(rows)
         return game

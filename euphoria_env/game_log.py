@@ -126,6 +126,12 @@ class GameLog:
             self.take_off()
         return number
 
+    def cut(self, n: int) -> None:
+        """Forgets the events after the first n, which a step that failed has written."""
+        more = self._taken + int(self._tape[tape.TAPE_EVENTS]) - n
+        self._tape[tape.TAPE_NEXT] -= EVENT_SIZE * more
+        self._tape[tape.TAPE_EVENTS] -= more
+
     def take_off(self, used: np.ndarray | None = None) -> None:
         """Takes the events off a tape, and finds the outcomes of chance among them."""
         used = self._tape if used is None else used

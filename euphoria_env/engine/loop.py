@@ -16,10 +16,11 @@ from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer, find_legal
-from euphoria_env.engine.move_set import count_legal, is_legal, nth_legal
+from euphoria_env.engine.move_set import NONE, SEVERAL, count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.setup import (
     begin_setup,
     choose_recruits,
@@ -40,6 +41,7 @@ from euphoria_env.engine.turn import chase, clear_pending, further, further_answ
 from euphoria_env.event_kinds import EventKind
 
 _FIRST_OPERATION = len(Effect)
+_MOST_OPERATIONS = 10_000  # between two decisions, which are far fewer unless the row came from outside and is impossible
 
 
 @jit
@@ -151,12 +153,23 @@ def carry_out_setup(g, tape, op, p, a):
 
 @jit
 def advance(g, tape):
-    """Carries out what is pending until a player has a real choice, or the game has ended (R18.1)."""
+    """Carries out what is pending until a player has a real choice, or the game has ended (R18.1).
+
+    Raises:
+        ValueError: the player who is asked has no legal move, or nobody is ever asked.
+    """
     decider, turn = int(g["player"]), g["turn"]
-    while g["status"] < OVER:
+    for _ in range(_MOST_OPERATIONS):
+        if g["status"] >= OVER:  # nobody has a legal move, nothing is pending; `player` keeps the last player who had a choice
+            clear_pending(g)
+            g["player"] = decider
+            g["legal"][:] = 0
+            return
         if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
-            if only < 0:
+            if only == NONE:
+                break
+            if only == SEVERAL:
                 g["answer"] = 0
                 if g["player"] != (decider if g["turn"] == turn else g["turn_player"]):
                     log_event(tape, EventKind.ASKED, g["player"], -1, -1)
@@ -171,10 +184,7 @@ def advance(g, tape):
             op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
             entry_[:] = 0
             carry_out(g, tape, op, p, a, b)
-    # After the end nobody has a legal move and nothing is pending; `player` keeps the last player who had a choice.
-    clear_pending(g)
-    g["player"] = decider
-    g["legal"][:] = 0
+    raise ValueError("the game cannot go on: its row is impossible")
 
 
 @entry(ROWS, "int64 int64 int64 int64", TAPE)
@@ -189,6 +199,7 @@ def new_game(games, i, a, b, c, tape):
 @entry(ROWS, "int64", TAPE)
 def resume(games, i, tape):
     """Finds the legal moves of game i, whose row was filled from outside; begins its setup or turn if no decision is asked."""
+    check(games, i)
     g, tape = games[i], pointer_to(tape, 0)
     if g["ask"] != Decision.NOTHING:
         find_legal(g)
@@ -201,6 +212,7 @@ def resume(games, i, tape):
 @entry(ROWS, "int64 int64", TAPE)
 def step(games, i, action, tape):
     """Plays a move in game i; returns False, and changes nothing, if it is illegal."""
+    check(games, i)
     g, tape = games[i], pointer_to(tape, 0)
     if not is_legal(g["legal"], action):
         return False
@@ -212,6 +224,7 @@ def step(games, i, action, tape):
 @entry(ROWS, "int64 int64 int64[:]", TAPE)
 def random_play(games, i, decisions, rng, tape):
     """Plays up to `decisions` random moves in game i with the generator `rng` (int64[2]); returns how many it played."""
+    check(games, i)
     g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)
     for n in range(decisions):
         moves = count_legal(g["legal"])

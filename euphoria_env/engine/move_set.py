@@ -9,6 +9,7 @@ from euphoria_env.engine.jit import jit
 
 WORD_BITS = NUM_SPACES
 LEGAL_WORDS = -(-NUM_ACTIONS // WORD_BITS)
+SEVERAL, NONE = -1, -2  # in place of the only legal action
 
 
 @jit
@@ -32,13 +33,13 @@ def is_legal(words, action):
 
 @jit
 def only_legal(words):
-    """Returns the only legal action, or -1 if there are several or none."""
-    found = -1
+    """Returns the only legal action; `SEVERAL` or `NONE` if there is not exactly one."""
+    found = NONE
     for w in range(LEGAL_WORDS):
         word = words[w]
         if word:
             if found >= 0 or word & (word - 1):
-                return -1
+                return SEVERAL
             found = WORD_BITS * w + lowest_bit(word)
     return found
 

@@ -23,6 +23,7 @@ from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.engine.tape import TAPE, empty_tape
 
@@ -80,6 +81,7 @@ def judge_moves(root, deals, seed, tape, chosen, n, work):  # type: ignore[no-un
 @entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:]", GREEDY_WORKSPACE)
 def look_ahead(rows, deals, seed, tape, chosen, work):  # type: ignore[no-untyped-def]
     """Writes the legal moves of the first row, and what they are worth by `judge_moves`; returns their number."""
+    check(rows, 0)
     n = list_moves(rows[0]["legal"], chosen)
     judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n, work)
     return n
