@@ -18,6 +18,7 @@ from euphoria_env.record import Outcome
 
 EVENTS = 1024  # room on a tape; one move logs far fewer
 _EVENTS_KEPT = 256  # the most that may be on the tape when a move begins; with more they are taken off
+_SPARE = 16  # the least room on a tape for more loaded outcomes of each kind
 _MOST_LOADED = 10_000  # the most loaded outcomes of each kind
 _EVENTS_OF_LOADED = 4  # the most events that follow from one loaded outcome
 OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]  # for each kind of event, the kind of random outcome, or ""
@@ -41,6 +42,54 @@ def plain_outcomes(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]
     return {kind: [value if isinstance(value, str) else int(value) for value in values] for kind, values in outcomes.items()}
 
 
+class _Queues(dict[str, list[int]]):
+    """Loaded outcomes by kind, and a tape that has them too, with room for more: a step costs what it draws, not what waits."""
+
+    tape: np.ndarray | None = None
+    _limits: Sequence[int] = ()  # by kind, the end of its room on the tape
+
+    def copy(self) -> _Queues:
+        """Returns a copy, without the events on the tape."""
+        other = _Queues((kind, queue.copy()) for kind, queue in self.items())
+        if self.tape is not None:
+            first = int(self.tape[tape.TAPE_FIRST])
+            other.tape, other._limits = np.empty_like(self.tape), self._limits
+            other.tape[:first] = self.tape[:first]
+        return other
+
+    def append(self, kind: str, new: list[int]) -> None:
+        """Appends outcomes of a kind."""
+        self.setdefault(kind, []).extend(new)
+        if self.tape is not None:
+            k = tape.KINDS.index(kind)
+            end = int(self.tape[tape.TAPE_END + k])
+            if end + len(new) <= self._limits[k]:
+                self.tape[end : end + len(new)] = new
+                self.tape[tape.TAPE_END + k] += len(new)
+            else:
+                self.tape = None
+
+    def on_tape(self) -> np.ndarray:
+        """Returns the tape."""
+        if self.tape is None:
+            queues = [self.get(kind, []) for kind in tape.KINDS]
+            rooms = [[*queue, *[0] * (len(queue) + _SPARE)] for queue in queues]
+            self.tape = tape.empty_tape(EVENTS + _EVENTS_OF_LOADED * sum(map(len, rooms)), rooms)  # a step may draw them all
+            self._limits = self.tape[tape.TAPE_END : 2 * tape.TAPE_END].tolist()
+            for k, queue in enumerate(queues):
+                self.tape[tape.TAPE_END + k] = self.tape[k] + len(queue)
+        return self.tape
+
+    def drawn(self) -> None:
+        """Removes the outcomes that a step has taken from the tape."""
+        ends = self.on_tape()[: 2 * tape.TAPE_END].tolist()
+        for k, kind in enumerate(tape.KINDS):
+            left, queue = ends[tape.TAPE_END + k] - ends[k], self.get(kind, [])
+            del queue[: len(queue) - left]
+            if kind in self and not queue:
+                del self[kind]
+
+
 class GameLog:
     """Keeps the events of one game, and the loaded outcomes that will be drawn next.
 
@@ -48,23 +97,31 @@ class GameLog:
     `finish` reads what the step left on it.
 
     Attributes:
-        waiting: the loaded outcomes that are not yet drawn, by kind, as numbers.
         viewer: the player for whom cards that they cannot see change places with loaded ones; None: for nobody.
     """
 
     def __init__(self) -> None:
-        self.waiting: dict[str, list[int]] = {}
+        self._waiting = _Queues()
         self.viewer: int | None = None
         self._tape = tape.empty_tape(EVENTS)
         self._events: list[np.ndarray] = [np.zeros((0, EVENT_SIZE), np.int32)]  # taken off the tape
         self._taken = 0  # the number of these events
         self._outcomes: list[Outcome] = []  # the outcomes of chance among these events
 
+    @property
+    def waiting(self) -> dict[str, list[int]]:
+        """The loaded outcomes that are not yet drawn, by kind, as numbers; only this class changes them in place."""
+        return self._waiting
+
+    @waiting.setter
+    def waiting(self, queues: dict[str, list[int]]) -> None:
+        self._waiting = queues if isinstance(queues, _Queues) else _Queues(queues)
+
     def copy(self) -> GameLog:
         """Returns a copy."""
         other = GameLog.__new__(GameLog)
         vars(other).update(vars(self))
-        other.waiting = {kind: queue.copy() for kind, queue in self.waiting.items()}
+        other._waiting = self._waiting.copy()
         other._tape, other._events, other._outcomes = self._tape.copy(), self._events.copy(), self._outcomes.copy()
         return other
 
@@ -91,7 +148,7 @@ class GameLog:
                 new.append(number)
         for kind, new in more.items():
             if new:
-                self.waiting.setdefault(kind, []).extend(new)
+                self._waiting.append(kind, new)
 
     def waiting_by_name(self) -> dict[str, list[int | str]]:
         """Returns the outcomes that wait, as `load` takes them."""
@@ -99,11 +156,10 @@ class GameLog:
 
     def begin(self) -> np.ndarray:
         """Returns the tape for a step of the engine."""
-        if not self.waiting:
+        if not self._waiting:
             return self._tape
         self.take_off()
-        queues = [self.waiting.get(kind, []) for kind in tape.KINDS]
-        with_loaded = tape.empty_tape(EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # a step may draw them all
+        with_loaded = self._waiting.on_tape()
         with_loaded[tape.TAPE_INTERRUPTED] = self._tape[tape.TAPE_INTERRUPTED]
         with_loaded[tape.TAPE_VIEWER] = 0 if self.viewer is None else 1 + self.viewer
         return with_loaded
@@ -114,10 +170,11 @@ class GameLog:
         Raises:
             ValueError: the step drew a loaded outcome that is impossible; nothing is read.
         """
-        if self.waiting:
-            _refuse_impossible(used)
-            left = {kind: used[used[k] : used[tape.TAPE_END + k]].tolist() for k, kind in enumerate(tape.KINDS)}
-            self.waiting = {kind: queue for kind, queue in left.items() if queue}
+        if self._waiting:
+            if kind := int(used[tape.TAPE_ERROR]):
+                self._waiting.tape = None
+                raise ValueError(_impossible(tape.KINDS[kind - 1], int(used[int(used[kind - 1]) - 1])))
+            self._waiting.drawn()
             self.take_off(used)
             self._tape[tape.TAPE_INTERRUPTED] = used[tape.TAPE_INTERRUPTED]
         elif self._tape[tape.TAPE_EVENTS] > _EVENTS_KEPT:
@@ -152,13 +209,10 @@ class GameLog:
         return self._outcomes
 
 
-def _refuse_impossible(used: np.ndarray) -> None:
-    """Refuses the loaded outcome that was drawn last if the engine found it impossible."""
-    kind = int(used[tape.TAPE_ERROR]) - 1
-    if kind >= 0:
-        name, value = tape.KINDS[kind], int(used[int(used[kind]) - 1])
-        wrong = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
-        raise ValueError(f"the loaded outcome {name} {outcome_value(name, value)!r} {wrong}")
+def _impossible(kind: str, value: int) -> str:
+    """Returns the message about a loaded outcome that the engine found impossible."""
+    wrong = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(kind, "cannot be drawn")
+    return f"the loaded outcome {kind} {outcome_value(kind, value)!r} {wrong}"
 
 
 def outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:
