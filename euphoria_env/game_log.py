@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy as copied
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from euphoria_env.record import Outcome
 
 EVENTS = 1024  # room on a tape; one move logs far fewer
 _EVENTS_KEPT = 256  # the most that may be on the tape when a move begins; with more they are taken off
-_SPARE = 16  # the least room on a tape for more loaded outcomes of each kind
+_ROOM, _LEAST_ROOM = -2, 16  # stands on a tape where there is room for more loaded outcomes; the least room for each kind
 _MOST_LOADED = 10_000  # the most loaded outcomes of each kind
 _EVENTS_OF_LOADED = 4  # the most events that follow from one loaded outcome
 OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]  # for each kind of event, the kind of random outcome, or ""
@@ -46,26 +47,22 @@ class _Queues(dict[str, list[int]]):
     """Loaded outcomes by kind, and a tape that has them too, with room for more: a step costs what it draws, not what waits."""
 
     tape: np.ndarray | None = None
-    _limits: Sequence[int] = ()  # by kind, the end of its room on the tape
 
     def copy(self) -> _Queues:
-        """Returns a copy, without the events on the tape."""
+        """Returns a copy."""
         other = _Queues((kind, queue.copy()) for kind, queue in self.items())
-        if self.tape is not None:
-            first = int(self.tape[tape.TAPE_FIRST])
-            other.tape, other._limits = np.empty_like(self.tape), self._limits
-            other.tape[:first] = self.tape[:first]
+        other.tape = copied(self.tape)
         return other
 
     def append(self, kind: str, new: list[int]) -> None:
         """Appends outcomes of a kind."""
         self.setdefault(kind, []).extend(new)
         if self.tape is not None:
-            k = tape.KINDS.index(kind)
-            end = int(self.tape[tape.TAPE_END + k])
-            if end + len(new) <= self._limits[k]:
-                self.tape[end : end + len(new)] = new
-                self.tape[tape.TAPE_END + k] += len(new)
+            end = tape.TAPE_END + tape.KINDS.index(kind)
+            room = self.tape[self.tape[end] :][: len(new)]
+            if (room == _ROOM).all():
+                room[:] = new
+                self.tape[end] += len(new)
             else:
                 self.tape = None
 
@@ -73,21 +70,20 @@ class _Queues(dict[str, list[int]]):
         """Returns the tape."""
         if self.tape is None:
             queues = [self.get(kind, []) for kind in tape.KINDS]
-            rooms = [[*queue, *[0] * (len(queue) + _SPARE)] for queue in queues]
-            self.tape = tape.empty_tape(EVENTS + _EVENTS_OF_LOADED * sum(map(len, rooms)), rooms)  # a step may draw them all
-            self._limits = self.tape[tape.TAPE_END : 2 * tape.TAPE_END].tolist()
-            for k, queue in enumerate(queues):
-                self.tape[tape.TAPE_END + k] = self.tape[k] + len(queue)
+            rooms = [len(queue) + _LEAST_ROOM for queue in queues]
+            with_rooms = [[*queue, *[_ROOM] * room] for queue, room in zip(queues, rooms, strict=True)]
+            self.tape = tape.empty_tape(EVENTS + _EVENTS_OF_LOADED * sum(map(len, with_rooms)), with_rooms)
+            self.tape[tape.TAPE_END : 2 * tape.TAPE_END] -= np.array(rooms, np.int32)
         return self.tape
 
     def drawn(self) -> None:
         """Removes the outcomes that a step has taken from the tape."""
         ends = self.on_tape()[: 2 * tape.TAPE_END].tolist()
-        for k, kind in enumerate(tape.KINDS):
-            left, queue = ends[tape.TAPE_END + k] - ends[k], self.get(kind, [])
-            del queue[: len(queue) - left]
-            if kind in self and not queue:
-                del self[kind]
+        for kind, first, end in zip(tape.KINDS, ends, ends[tape.TAPE_END :], strict=False):
+            if kind in self:
+                del self[kind][: len(self[kind]) - (end - first)]
+                if not self[kind]:
+                    del self[kind]
 
 
 class GameLog:

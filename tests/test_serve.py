@@ -210,9 +210,10 @@ def requests(endpoints: list[Endpoint], name: str, seat: int, version: int, lega
         if "{game}" in endpoint.path or "game" in fields:
             for chosen in product(*(values[field] for field in [*fields, "seet"])):
                 body = {key: value for key, value in zip([*fields, "seet"], chosen, strict=True) if value is not None}
-                moves = body.get("action") in legal and "then" not in body or endpoint.path.endswith("/seats") and body.get("spec") != "nobody"
                 path = endpoint.path.replace("{game}", name)
-                if not moves and not path.endswith("/events"):
+                moves = body.get("action") in legal and "then" not in body
+                gives_away = path.endswith("/seats") and body.get("spec") != "nobody"
+                if not (moves or gives_away or path.endswith("/events")):
                     found.append((endpoint.method, path, body))
     return found
 

@@ -9,7 +9,7 @@ import os
 from asyncio import Lock
 from collections.abc import AsyncIterator, Callable
 from functools import partial, wraps
-from typing import Annotated, Any
+from typing import Any
 
 import anyio
 from mcp.server import MCPServer
@@ -18,7 +18,6 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
-from pydantic import Strict
 
 from euphoria_agents import background
 from euphoria_agents.agent import MoveThought
@@ -34,7 +33,6 @@ from euphoria_env import Game, Rules, words
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.json_reader import as_key
 from euphoria_env.text import TextOptions, observation_text, rules_text
 
 OPPONENT = "ppo"
@@ -42,8 +40,6 @@ HOW_TO_PLAY = "`moves` lists your legal moves; call `play` with one of them, wor
 SHOWN_MOVES = 3  # the most moves that a hint names
 LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
 PARSE_ERROR = -32700  # of JSON-RPC
-
-Whole = Annotated[int, Strict()]  # an integer of JSON; otherwise `true` would count as 1
 
 
 class Table:
@@ -64,10 +60,10 @@ class Table:
 
     def new_game(
         self,
-        players: Whole = 2,
+        players: int = 2,
         opponents: list[str] | None = None,
-        seat: Whole = 0,
-        seed: Whole | None = None,
+        seat: int = 0,
+        seed: int | None = None,
         options: dict[str, Any] | None = None,
     ) -> str:
         """Begins a new game in place of the one before, lets the agents play until it is your turn, and returns what you see.
@@ -229,17 +225,6 @@ def _opinion(thought: MoveThought) -> str:
     return f" ({told})" if told else ""
 
 
-class _StrictTool(Tool):
-    """A tool that refuses arguments which it does not have."""
-
-    async def run(self, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Runs the tool."""
-        known = self.parameters["properties"]
-        if unknown := [name for name in arguments if name not in known]:
-            raise ToolError(f"{self.name} has no argument {as_key(unknown[0])}; it has {', '.join(known) or 'none'}")
-        return await super().run(arguments, *args, **kwargs)
-
-
 class _Server(MCPServer):
     """A server that answers every line of its input, also those that are no message."""
 
@@ -285,8 +270,17 @@ def _read_message(line: bytes) -> tuple[SessionMessage, bool]:
             number = found["id"]
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)), True
     except (ValueError, RecursionError) as error:
-        told = ErrorData(code=PARSE_ERROR, message=ascii(one_line(error))[1:-1][:LONGEST_ERROR])
+        told = ErrorData(code=PARSE_ERROR, message=one_line(error)[:LONGEST_ERROR])
         return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=told)), False
+
+
+def _strict(tool: Tool) -> Tool:
+    """Returns a tool that refuses arguments which it does not have, and converts none: `true` is no number."""
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config = {**arguments.model_config, "extra": "forbid", "strict": True}
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema()
+    return tool
 
 
 def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
@@ -298,10 +292,7 @@ def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
     """
     table, lock = Table(agents, hints), Lock()
     methods = (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint)
-    tools = [_StrictTool.from_function(table.tool(method, lock)) for method in methods]
-    for tool in tools:
-        tool.parameters["additionalProperties"] = False
-    server = _Server("euphoria", tools=[*tools])
+    server = _Server("euphoria", tools=[_strict(Tool.from_function(table.tool(method, lock))) for method in methods])
     for read in (rules, cards):
         server.resource(f"euphoria://{read.__name__}", mime_type="text/markdown")(read)
     return server

@@ -227,14 +227,12 @@ class Session:
         self.play_together(seat, [action], version)
 
     def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
-        """Plays several moves of a seat that answer one series, or retrieve workers.
-
-        Which of them would be legal after others tells nothing that the seat may not know: it is found out in a copy of the
-        game in which all cards hidden from the seat are dealt again.
+        """Plays several moves of a seat that answer one series, or retrieve workers; see `belong_together`.
 
         Raises:
-            Stale, WrongSeat, IllegalMove: as for `play`; IllegalMove only for the first move.
-            ValueError: the moves do not belong together, or an outcome loaded for this game cannot follow. Nothing is changed.
+            Stale, WrongSeat, IllegalMove: as for `play`; `IllegalMove` only for the first move.
+            ValueError: the moves do not belong together; or an outcome loaded for this game cannot follow one, after those
+                before it were played.
         """
         self._check_seat(seat)
         self._check_version(version)
@@ -242,16 +240,14 @@ class Session:
             raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
         if moves[1:] and not belong_together(self._game, moves):
             raise ValueError(NOT_TOGETHER)
-        after = self._game.clone() if moves[1:] else self._game
         try:
             for move in moves:
-                after.play(move)
+                self._game.play(move)
+                self.version += 1
         except ValueError as error:  # its message would tell what is drawn next, unless it is about the first move
             if isinstance(error, IllegalMove) and not moves[1:]:
                 raise
             raise ValueError(CANNOT_FOLLOW) from None
-        self._game = after
-        self.version += len(moves)
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:

@@ -45,12 +45,12 @@ async def patiently(steps: Callable[[], Iterable[T]]) -> T:
 
     def work() -> T:
         until = time.perf_counter() + SLICE
-        for step in steps():
+        for last in steps():  # noqa: B007
             if time.perf_counter() > until:
                 if left.wait(PAUSE):
                     break
                 until = time.perf_counter() + SLICE
-        return step
+        return last
 
     return await in_thread(work, left.set)
 

@@ -36,7 +36,8 @@ from euphoria_agents.play.web.replay_page import MOVERS, replay_page
 from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
 from euphoria_agents.players.search.searcher import MOST
 from euphoria_agents.record_steps import Replayed, last_space, steps
-from euphoria_env import Game, actions
+from euphoria_env import Game
+from euphoria_env.actions import NAMES
 from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
 from euphoria_env.record import replayed
@@ -181,10 +182,11 @@ class StudyEndpoints:
 
     async def _uploaded(self, body: NewStudy, client: str) -> Game:
         """Returns the game of a record or a position that a client has sent."""
+        record = body.record
         async with self.replaying.slot(client, self.registry.limits.waiting.per_client):
-            if body.record is None:
+            if record is None:
                 return await in_thread(lambda: Game.from_dict(body.position))
-            return (await patiently(lambda: replayed(body.record, Game)))[0]
+            return (await patiently(lambda: replayed(record, Game)))[0]
 
     def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a study of a valid record; returns its name and, unless it existed already, its creator's token.
@@ -243,7 +245,7 @@ class StudyEndpoints:
             "player": now.player,
             "over": now.over or now.truncated,
             "view": view,
-            "board": board_fragment(view, [last_space([actions.NAMES[action] for action in game.played[:ply]])], names=study.names),
+            "board": board_fragment(view, [last_space([NAMES[action] for action in game.played[:ply]])], names=study.names),
             "question": study.transcript.question(ply),
             "moves": study.transcript.moves(ply),
             "played": game.played[ply] if ply < len(game.played) else None,
