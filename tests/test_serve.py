@@ -326,6 +326,17 @@ GUARDED = [
     ("a path out of the pages", "GET", "/static/../app.py", None, {}, 404),
     ("no page", "GET", "/nowhere", None, {}, 404),
     ("another method", "PUT", "/api/games", {}, {}, 405),
+    *(
+        (f"a wrong address, {path}", method, path, {} if method == "POST" else None, {}, 422)
+        for method, path in (
+            *(("GET", f"{page}?seet=0") for page in ("/", "/play/x", "/study/x", "/learn", "/help", "/api/games", "/api/facts")),
+            *(
+                ("GET", f"/api/games/x/{what}")
+                for what in ("view?seet=0", "events?seet=0", "view?seat=0&seat=1", "record?seat=0")
+            ),
+            ("POST", "/api/games?practice=true"),
+        )
+    ),
 ]
 
 
@@ -339,6 +350,7 @@ def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any
     else:
         assert got == status, content
         assert list(json.loads(content)) == ["error"] and len(content) < 1000
+        assert "?seet" not in path or b"unknown field seet" in content
         assert not any(word in content for word in (b"Traceback", b".py", b"site-packages", b"/home", b"/root"))
         assert {name: sent[name] for name in HEADERS} == HEADERS
     assert server.inside(lambda: (server.store.count("game"), server.store.count("study"))) == before
