@@ -17,7 +17,7 @@ from euphoria_env.decisions import DECISIONS, Decision
 from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.events import Decided, Event
-from euphoria_env.game_log import IS_OUTCOME, GameLog, outcomes_by_name, plain_outcomes
+from euphoria_env.game_log import IS_OUTCOME, GameLog, Waiting, outcomes_by_name, plain_outcomes, queues_of
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.record import Outcome
@@ -33,7 +33,7 @@ class IllegalMove(ValueError):
 
 # How a turn, or the setup, began: the bytes of the row, the loaded outcomes by kind, and the numbers of moves and loads before.
 # It is a plain tuple, since every turn makes one.
-Opening = tuple[bytes, dict[str, list[int]], int, int]
+Opening = tuple[bytes, Waiting, int, int]
 _ASK, _OPEN = GAME_DTYPE.fields["ask"][1], int(Decision.OPEN)  # type: ignore[index]  # where a row says what is asked
 
 
@@ -167,7 +167,7 @@ class Game:
         log.waiting, log.viewer = chance_tree.read_outcomes(self._row, outcomes), self.player
         Game.play(self, move)
         self._loads.append((len(self._moves) - 1, chance_tree.compare_outcomes(outcomes, log.outcomes()[before:])))
-        log.waiting, log.viewer = waiting, None
+        log.waiting, log.viewer = queues_of(waiting), None
         if now[0][_ASK] == _OPEN:
             self._opening = now
 
@@ -252,7 +252,7 @@ class Game:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented
-        return self._row.tobytes() == other._row.tobytes() and self._log.waiting == other._log.waiting
+        return self._row.tobytes() == other._row.tobytes() and queues_of(self._log.waiting) == queues_of(other._log.waiting)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -261,7 +261,7 @@ class Game:
         whole = self._rows.tobytes() if sys.byteorder == "little" else self._rows.byteswap().tobytes()
         portable = whole[: -GAME_DTYPE["shown_rules"].itemsize]  # they repeat other fields
         digest = hashlib.blake2b(portable, digest_size=16)
-        digest.update(repr(sorted(self._log.waiting.items())).encode())
+        digest.update(repr(sorted(queues_of(self._log.waiting).items())).encode())
         return digest.hexdigest()
 
     def determinize(self, player: int, seed: int) -> Game:
@@ -382,7 +382,7 @@ class Game:
 
     def describe(self) -> dict[str, Any]:
         """Returns the readable keys of the present position, in the middle of a turn too: to be read, not to be restored."""
-        return position.describe(self._row) | {"load": outcomes_by_name(self._log.waiting)}
+        return position.describe(self._row) | {"load": outcomes_by_name(queues_of(self._log.waiting))}
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the complete position as JSON: `Game.from_dict(game.to_dict()) == game`.
@@ -415,12 +415,12 @@ class Game:
         return rows
 
     def _position(self, opening: Opening) -> dict[str, Any]:
-        return position.to_dict(self._rows_of(opening)[0]) | {"load": outcomes_by_name(opening[1])}
+        return position.to_dict(self._rows_of(opening)[0]) | {"load": outcomes_by_name(queues_of(opening[1]))}
 
     def _played_from(self, opening: Opening, end: int) -> Game:
         """Returns the game after its first `end` moves, with a history that begins at an opening."""
         game = Game.taking(self._rows_of(opening))
-        game._log.waiting = opening[1]
+        game._log.waiting = queues_of(opening[1])
         game._start = game._opening = game._present()
         game._begin()
         record.play_since(game, self._since(opening, end))

@@ -195,6 +195,28 @@ def test_impossible_loads_are_refused(load, named) -> None:
     assert game.fingerprint() == before
 
 
+def test_loaded_outcomes_are_drawn_in_their_order_and_not_copied_at_each_step() -> None:
+    rng, tapes = np.random.default_rng(0), []
+    dice, lots = rng.integers(1, 7, 2000).tolist(), [0, 1] * 5000
+    game, given = Game(Rules(num_players=2, max_turns=5000), 1, {"lots": lots, "dice": dice[:100]}), 100
+    for step in range(800):
+        if not step % 7:  # more is loaded, so that some wait always
+            game.load(dice=dice[given : given + 5])
+            given += 5
+        if not step % 100:
+            game = game.clone()
+        if step % 11:
+            game.play(game.legal()[-1])
+        else:
+            known = game.chance(game.legal()[0])
+            game.play(game.legal()[0], known[-1][1] if known else [])
+        waiting = game._log.waiting
+        assert waiting["lots"] == lots and waiting["dice"] == dice[given - len(waiting["dice"]) : given]
+        tapes.append(game._log.begin())
+    assert len({id(tape) for tape in tapes}) < 100  # a copy of the game has one of its own
+    assert Game.from_record(game.to_record()) == game
+
+
 def test_a_loaded_card_that_is_not_in_the_deck_changes_nothing() -> None:
     game = Game.from_dict(_player(workers=[4], morale=6, artifacts={"book": 6}, goods={"energy": 1}))
     game.load(artifacts=["book"])

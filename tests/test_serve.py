@@ -16,10 +16,13 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from euphoria_agents.commands.serve import run
@@ -27,6 +30,7 @@ from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.web import permissions
 from euphoria_agents.play.web.agents import NICENESS
+from euphoria_agents.play.web.endpoints import Endpoint
 from euphoria_agents.play.web.guard import HEADERS
 from euphoria_agents.play.web.limits import Limit
 from euphoria_agents.play.web.server import listen
@@ -192,45 +196,39 @@ def seated(server: Served, game: Game) -> tuple[str, dict[int, Visitor]]:
     return f"/api/games/{name}", visitors
 
 
-def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
-    """The answers to a seat of every endpoint about a game, refusals included; nothing is changed."""
-    decision = {"seat": seat, "version": version}
-    asked = [
-        ("GET", "view", None),
-        ("GET", f"view?seat={seat}", None),
-        ("GET", f"view?seat={(seat + 1) % 2}", None),
-        ("GET", f"view?seat={seat}&decision=0", None),
-        ("GET", "view?decision=99999", None),
-        ("GET", "record", None),
-        ("POST", "moves", {**decision, "action": "choose no_such_recruit"}),
-        ("POST", "moves", {**decision, "action": 100_000}),
-        ("POST", "moves", {**decision, "action": "sacrifice farm"}),
-        ("POST", "moves", {**decision, "action": "sacrifice farm", "then": ["end", "offer"]}),
-        ("POST", "moves", {"seat": seat, "version": version + 1, "action": "end"}),
-        ("POST", "moves", {"seat": (seat + 1) % 2, "version": version, "action": "end"}),
-        ("POST", "undo", {"seat": seat, "version": version + 1}),
-        ("POST", "hint", {**decision, "spec": "greedy"}),
-        ("POST", "hint", {**decision, "spec": "mcts:20:ppo"}),
-        ("POST", "seats", {"seat": (seat + 1) % 2, "spec": "random"}),
-        ("POST", "seats", {"seat": seat, "spec": "nobody"}),
-        ("POST", "sit", {"token": "A" * 22}),
-        ("POST", "pace", {"pace": 0}),
-        ("POST", "step", {}),
-        ("POST", "retry", {}),
-        ("DELETE", "", {}),
-    ]
+def requests(endpoints: list[Endpoint], name: str, seat: int, version: int, legal: list[int]) -> list[tuple[str, str, Any]]:
+    """Requests of every endpoint about a game that a seat may send without moving, with all kinds of values, also wrong ones."""
+    values: dict[str, list[Any]] = {
+        **{"seat": [None, seat, (seat + 1) % 2, 5], "version": [version, version + 1, None], "decision": [None, 0, 10**6]},
+        **{"own": [None, "true"], "token": ["A" * 22], "pace": [0], "spec": ["greedy", "mcts:20:ppo", "nobody", None]},
+        **{"action": ["choose no_such_recruit", 10**5, "sacrifice farm", *legal], "then": [None, ["end", "offer"], ["morale 1"]]},
+        **{"game": [name], "record": [None], "position": [None], "seet": [None, 0]},
+    }
     found = []
-    for method, what, body in asked:
-        status, content, headers = visitor.ask(method, f"{api}/{what}".rstrip("/"), body)
-        found.append((method, what, status, content, sorted((k, v) for k, v in headers.items() if k != "date")))
-    name = api.rpartition("/")[2]
+    for endpoint in endpoints:
+        fields = [field.encode_name for field in msgspec.structs.fields(endpoint.body)]
+        if "{game}" in endpoint.path or "game" in fields:
+            for chosen in product(*(values[field] for field in [*fields, "seet"])):
+                body = {key: value for key, value in zip([*fields, "seet"], chosen, strict=True) if value is not None}
+                path = endpoint.path.replace("{game}", name)
+                moves = body.get("action") in legal and "then" not in body
+                gives_away = path.endswith("/seats") and body.get("spec") != "nobody"
+                if not (moves or gives_away or path.endswith("/events")):
+                    found.append((endpoint.method, path, body))
+    return found
+
+
+def answers(visitor: Visitor, endpoints: list[Endpoint], name: str, seat: int, version: int, legal: list[int]) -> list[Any]:
+    """The answers to a seat of endpoints about a game, refusals included; nothing is changed."""
+    asked, found = requests(endpoints, name, seat, version, legal), []
+    for method, path, body in random.Random(seat).sample(asked, 50):
+        query = f"?{urlencode(body)}" if method == "GET" and body else ""
+        status, content, headers = visitor.ask(method, path + query, None if method == "GET" else body)
+        sent = sorted((key, value) for key, value in headers.items() if key != "date")
+        found.append((method, path.replace(name, ""), body | ({"game": ""} if "game" in body else {}), status, content, sent))
+        assert status >= 400 or "seet" not in body
     (listed,) = (one for one in visitor.get("/api/games")["games"] if one["id"] == name)
-    return [
-        *found,
-        {**listed, "id": "", "changed": 0},
-        visitor.ask("POST", "/api/studies", {"game": name})[:2],
-        first_view(visitor, api, seat),
-    ]
+    return [*found, {**listed, "id": "", "changed": 0}, first_view(visitor, f"/api/games/{name}", seat)]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +241,8 @@ def test_what_a_seat_gets_depends_on_what_it_may_know_alone(server: Served, num_
         for game in games:
             api, visitors = seated(server, game)
             version = visitors[seat].get(f"{api}/view")["version"]
-            found.append(answers(visitors[seat], api, seat, version))
+            name, legal = api.rpartition("/")[2], games[0].legal_actions()[:2].tolist()
+            found.append(answers(visitors[seat], server.app.state.endpoints, name, seat, version, legal))
             tables.append((api, visitors, version))
         for one, other in zip(*found, strict=True):
             assert one == other
@@ -327,6 +326,17 @@ GUARDED = [
     ("a path out of the pages", "GET", "/static/../app.py", None, {}, 404),
     ("no page", "GET", "/nowhere", None, {}, 404),
     ("another method", "PUT", "/api/games", {}, {}, 405),
+    *(
+        (f"a wrong address, {path}", method, path, {} if method == "POST" else None, {}, 422)
+        for method, path in (
+            *(("GET", f"{page}?seet=0") for page in ("/", "/play/x", "/study/x", "/learn", "/help", "/api/games", "/api/facts")),
+            *(
+                ("GET", f"/api/games/x/{what}")
+                for what in ("view?seet=0", "events?seet=0", "view?seat=0&seat=1", "record?seat=0")
+            ),
+            ("POST", "/api/games?practice=true"),
+        )
+    ),
 ]
 
 
@@ -340,6 +350,7 @@ def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any
     else:
         assert got == status, content
         assert list(json.loads(content)) == ["error"] and len(content) < 1000
+        assert "?seet" not in path or b"unknown field seet" in content
         assert not any(word in content for word in (b"Traceback", b".py", b"site-packages", b"/home", b"/root"))
         assert {name: sent[name] for name in HEADERS} == HEADERS
     assert server.inside(lambda: (server.store.count("game"), server.store.count("study"))) == before

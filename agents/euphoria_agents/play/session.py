@@ -17,12 +17,12 @@ from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
 from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
-from euphoria_agents.play.joint_moves import Retrieval, Way, retrievals, ways_to_answer
+from euphoria_agents.play.joint_moves import Retrieval, Way, belong_together, retrievals, ways_to_answer
 from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
 from euphoria_agents.validation import checked
-from euphoria_env import Game, Rules, actions, agent_protocol, words
+from euphoria_env import Game, IllegalMove, Rules, actions, agent_protocol, words
 from euphoria_env.board import SPACES
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import read_json, shown
@@ -31,6 +31,8 @@ from euphoria_env.render.view import View, view_of
 T = TypeVar("T")
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
 CANNOT_UNDO = "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown"
+NOT_TOGETHER = "several moves at once must answer one series of choices, without anything drawn, shown or asked in between"
+CANNOT_FOLLOW = "an outcome that was loaded for this game cannot follow this move"
 
 _WORKER_EVENTS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
 
@@ -222,18 +224,30 @@ class Session:
             Stale, WrongSeat, IllegalMove: the game has changed since that version, another seat must decide, or the move is not
                 legal. Nothing is changed then.
         """
+        self.play_together(seat, [action], version)
+
+    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
+        """Plays several moves of a seat that answer one series, or retrieve workers; see `belong_together`.
+
+        Raises:
+            Stale, WrongSeat, IllegalMove: as for `play`; `IllegalMove` only for the first move.
+            ValueError: the moves do not belong together; or an outcome loaded for this game cannot follow one, after those
+                before it were played.
+        """
         self._check_seat(seat)
         self._check_version(version)
         if not self.over and seat != self.player:
             raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
-        self._game.play(action)
-        self.version += 1
-
-    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
-        """Plays several moves of a seat; raises as `play` does, but then some of the moves may have been played."""
-        self._check_version(version)
-        for move in moves:
-            self.play(seat, move)
+        if moves[1:] and not belong_together(self._game, moves):
+            raise ValueError(NOT_TOGETHER)
+        try:
+            for move in moves:
+                self._game.play(move)
+                self.version += 1
+        except ValueError as error:  # its message would tell what is drawn next, unless it is about the first move
+            if isinstance(error, IllegalMove) and not moves[1:]:
+                raise
+            raise ValueError(CANNOT_FOLLOW) from None
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:

@@ -30,18 +30,20 @@ from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs, answer_of, started
 from euphoria_agents.play.web.permissions import give, new_tokens
-from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
+from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread, patiently
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
 from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
 from euphoria_agents.players.search.searcher import MOST
-from euphoria_agents.record_steps import Replayed, last_space
+from euphoria_agents.record_steps import Replayed, last_space, steps
 from euphoria_env import Game
+from euphoria_env.actions import NAMES
 from euphoria_env.json_reader import Json
+from euphoria_env.record import replayed
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
-MAX_LOADED = 8  # studies in memory
+MAX_LOADED, MAX_DECISIONS = 8, 60_000  # studies in memory, and their decisions, each of which takes 1.5 kB
 SAVED_EVERY = 2.0  # seconds between two saves of an analysis under way
 JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # agents offered first: they explain most; quickest first
 
@@ -135,7 +137,8 @@ class StudyEndpoints:
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
         self._loaded: dict[str, Study] = {}  # the most recently used one is the last
-        self._loading = SharedTasks[Study](registry.working)
+        self.replaying = FairQueue(registry.limits.replaying)
+        self._loading = SharedTasks[Study](self.replaying)
         self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those that run, wait, or have failed; others are in the store
         self._saving = asyncio.Lock()  # held while an analysis is saved, and changed after its end
         self.processes = FairQueue(registry.limits.processes)
@@ -145,38 +148,44 @@ class StudyEndpoints:
         """Finds a study by its name for a client; raises `Refused` if there is none, `Damaged` if it cannot be read."""
         found = self._loaded.pop(name, None) or await self._loading.result(name, client, lambda: self._load(name))
         self._loaded[name] = found
-        while len(self._loaded) > MAX_LOADED:
-            del self._loaded[next(iter(self._loaded))]
+        decisions = [len(one.game.before) for one in self._loaded.values()]
+        while len(decisions) > 1 and (len(decisions) > MAX_LOADED or sum(decisions) > MAX_DECISIONS):
+            del self._loaded[next(iter(self._loaded))], decisions[0]
         return found
 
     async def _load(self, name: str) -> Study:
-        def load() -> Study:
-            saved = self.store.study(name)
-            if saved is None:
-                raise Refused(404, "there is no such study")
-            names, record = saved
-            try:
-                game = Replayed.from_record(record)
-            except ValueError as error:
-                raise Damaged("study") from error
-            if len(names) != game.rules.num_players:
-                raise Damaged("study")
-            return Study(name, names, record, game)
-
         if name in self._loaded:  # somebody else has loaded it while this client waited
             return self._loaded[name]
-        return await in_thread(load)
+        saved = await in_thread(lambda: self.store.study(name))
+        if saved is None:
+            raise Refused(404, "there is no such study")
+        names, record = saved
+        try:
+            game, _ = await patiently(lambda: steps(record))
+        except ValueError as error:
+            raise Damaged("study") from error
+        if len(names) != game.rules.num_players:
+            raise Damaged("study")
+        return Study(name, names, record, game)
 
-    def make(self, context: RequestContext) -> Response:
+    async def make(self, context: RequestContext) -> Response:
         """Makes a study; if there is the same one already, returns its name, but gives the client no right to delete it."""
-        body: NewStudy = context.body
-        names = []
-        if context.item is not None:
-            record, names = context.item.session.record(), context.item.session.names
+        body, item, client = context.body, context.item, context.client
+        if item is not None:
+            record, names = await in_thread(item.session.record), item.session.names
         else:
-            record = body.record if body.record is not None else Game.from_dict(body.position).to_record()
-        name, tokens = self.keep(record, names or player_names(Game.from_record(record)), context.client)
+            game = await self._uploaded(body, client)
+            record, names = body.record or await in_thread(game.to_record), player_names(game)
+        name, tokens = await in_thread(lambda: self.keep(record, names, client))
         return give(as_response({"id": name}, 201), "study", name, tokens)
+
+    async def _uploaded(self, body: NewStudy, client: str) -> Game:
+        """Returns the game of a record or a position that a client has sent."""
+        record = body.record
+        async with self.replaying.slot(client, self.registry.limits.waiting.per_client):
+            if record is None:
+                return await in_thread(lambda: Game.from_dict(body.position))
+            return (await patiently(lambda: replayed(record, Game)))[0]
 
     def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a study of a valid record; returns its name and, unless it existed already, its creator's token.
@@ -235,7 +244,7 @@ class StudyEndpoints:
             "player": now.player,
             "over": now.over or now.truncated,
             "view": view,
-            "board": board_fragment(view, [last_space(game.history[:ply])], names=study.names),
+            "board": board_fragment(view, [last_space([NAMES[action] for action in game.played[:ply]])], names=study.names),
             "question": study.transcript.question(ply),
             "moves": study.transcript.moves(ply),
             "played": game.played[ply] if ply < len(game.played) else None,
