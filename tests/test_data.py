@@ -410,12 +410,14 @@ def test_a_part_that_was_not_played_is_refused(copy: Path, another: Path, what: 
     if not finished:
         without("dataset.json")(copy, another)
     before = content(copy)
-    with pytest.raises(ValueError, match=r"part-0000\d\.parquet is damaged, or does not come from this command: delete it"):
+    with pytest.raises(ValueError, match=r"part-0000\d\.parquet is damaged, or of another data set: delete it"):
         collect(copy, parts_of(["weights", "random"], SHORT, 10, 1, "win"), lambda work, parts: pytest.fail("it plays"))
     assert content(copy) == before
 
 
-@pytest.mark.parametrize(("key", "value"), [("seed", 2), ("games", 9), ("decisions", 3), ("sha256", "0"), ("agents", []), ("code", "")])
+@pytest.mark.parametrize(
+    ("key", "value"), [("seed", 2), ("games", 9), ("decisions", 3), ("sha256", "0"), ("agents", []), ("code", "")]
+)
 def test_a_description_that_disagrees_is_refused(copy: Path, key: str, value: Any) -> None:
     path = copy / "_about" / "dataset.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))

@@ -20,21 +20,15 @@ import euphoria_agents
 import euphoria_env
 from euphoria_env.engine.cache_files import cache_directory
 
-DIGITS = 16  # of a SHA-256
 INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
 SYSTEM = ("/dev", "/etc", "/proc", "/run", "/sys", "/usr/lib", "/usr/share")
 CLOCK, CONNECTION, PROCESS = "a clock", "a network connection", "other processes"
 LIBRARY, NAMES = "files that a compiled library opens by itself", "the names of the files in a folder"
-# Events of Python: what an agent that causes one depends on, and which argument is a file that it changes.
-UNSEEN = {
-    **dict.fromkeys(("socket.connect", "socket.sendto", "socket.getaddrinfo"), CONNECTION),
-    **dict.fromkeys(
-        ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile"), PROCESS
-    ),
-    **dict.fromkeys(("os.listdir", "os.scandir"), NAMES),
-}
+# By event (docs.python.org/3/library/audit_events.html): what its cause depends on, or which argument is a file that changes.
+STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn")
+UNSEEN = dict.fromkeys(("socket.connect", "socket.sendto", "socket.getaddrinfo"), CONNECTION)
+UNSEEN |= dict.fromkeys(STARTS, PROCESS) | dict.fromkeys(("os.listdir", "os.scandir"), NAMES)
 CHANGED = {"os.rename": 1, "os.link": 1, "os.symlink": 1, "os.remove": 0, "os.truncate": 0}
-OPENED = {"sqlite3.connect", "ctypes.dlopen"}  # of which the first argument is a file
 LIBRARIES = "safetensors|h5py|onnxruntime|tensorflow|tflite_runtime|jax|orbax|lightgbm|xgboost|catboost|pyarrow|polars|cv2"
 IN_CODE = {  # no event tells of these, but what the agent's own code says
     CLOCK: re.compile(r"^\s*(from|import.*)\s(time|datetime)\b", re.MULTILINE),
@@ -47,8 +41,8 @@ class Inputs:
     """What an agent's games depend on.
 
     Attributes:
-        files: the files that it read, with the first digits of their SHA-256, or nothing if there was no such file. A path below
-            the working folder is relative to it.
+        files: the files that it read, with the first digits of their SHA-256, empty if there was no such file. A path below the
+            working folder is relative to it.
         unseen: what else its moves may depend on, whose changes nobody notices.
     """
 
@@ -57,24 +51,21 @@ class Inputs:
 
 
 class Recorder:
-    """Notes from now on what this process reads. It cannot be stopped, and is meant for a process that runs one agent.
+    """Notes from now on what this process reads; it cannot be stopped.
 
-    A file counts if it was opened for reading, unless this process wrote it first. Libraries, the files of this project and of
-    the system, and compiled code do not count: for the last, its source does.
+    A file counts if it was opened for reading, unless this process wrote it first. Files of libraries, of this project and of
+    the system do not count, nor does compiled code, for which its source counts.
 
     Args:
         own: files and folders that count wherever they are; of these, the files are read at once.
     """
 
     def __init__(self, own: Collection[str]) -> None:
-        self._own = tuple(map(os.path.abspath, own))
-        self._folder = os.getcwd()
-        self._read: dict[str, tuple[Any, str]] = {}  # by path, the state of the file and its hash when it was read
-        self._written: set[str] = set()
-        self._unseen: set[str] = set()
-        self._imported: set[Any] = set()  # the files of modules that were looked at
+        self._own, self._folder = tuple(map(os.path.abspath, own)), os.getcwd()
+        self._read: dict[str, tuple[Any, str]] = {}  # by path, the state of the file and its hash when it was opened
+        self._written, self._unseen, self._imported = set[str](), set[str](), set[Any]()
         for path in filter(os.path.isfile, self._own):
-            self._note(path, 0)
+            self._note(path)
         sys.addaudithook(self._hear)
 
     def inputs(self) -> Inputs:
@@ -85,49 +76,41 @@ class Recorder:
         """
         imported = {getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())}
         for file in imported - self._imported:
-            self._note(file, 0)
+            self._note(file)
         self._imported |= imported
         files, unseen = dict[str, str](), set(self._unseen)
         for path, (state, digest) in sorted([*self._read.items()]):
-            name = _name(path, self._folder)
-            if path in self._written:
-                if digest:  # otherwise this process made it
-                    unseen.add(f"{name}, which it also writes")
-            elif _state(path) != state and file_hash(path) != digest:
-                raise ValueError(changed_text(name))
-            else:
+            name = Path(path).relative_to(self._folder).as_posix() if _below(path, [self._folder]) else path
+            if path not in self._written:
+                if _state(path) != state and file_hash(path) != digest:
+                    raise _changed(name)
                 files[name] = digest
+            elif digest:  # otherwise this process made it
+                unseen.add(f"{name}, which it also writes")
         return Inputs(files, sorted(unseen))
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Notes an event of Python (docs.python.org/3/library/audit_events.html)."""
         with suppress(Exception):  # an odd argument, which the function itself refuses
-            if event == "open":
-                self._note(arguments[0], arguments[2])
-            elif event in OPENED:
-                self._note(arguments[0], 0)
+            if event in ("open", "sqlite3.connect", "ctypes.dlopen"):
+                self._note(arguments[0], arguments[2] if event == "open" else 0)
             elif event in CHANGED:
                 self._written.add(os.path.abspath(os.fsdecode(arguments[CHANGED[event]])))
             elif event in UNSEEN and (UNSEEN[event] != NAMES or self._asked()):
                 self._unseen.add(UNSEEN[event])
 
-    def _note(self, file: Any, flags: int) -> None:
+    def _note(self, file: Any, flags: int = 0) -> None:
         """Notes a file that is opened with these flags of the operating system."""
-        if isinstance(file, int) or not file:
-            return
-        path = os.path.abspath(os.fsdecode(file))
+        path = "" if isinstance(file, int) or not file else os.path.abspath(os.fsdecode(file))
         if "__pycache__" in path:
             path = importlib.util.source_from_cache(path)  # raises an error if it is no code of Python
-        if not self._counts(path):
+        if not path or not self._counts(path):
             return
-        reads = flags & (os.O_WRONLY | os.O_TRUNC | os.O_EXCL) == 0
-        new = reads and path not in self._read and path not in self._written
+        new = path not in self._read and path not in self._written and not flags & (os.O_WRONLY | os.O_TRUNC | os.O_EXCL)
         if new and (state := _state(path)) != () and (state or path not in sys.path):
             self._read[path] = state, ""  # before it is opened here
             self._read[path] = state, file_hash(path)
-            if path.endswith(".py"):
-                code = Path(path).read_text(encoding="utf-8", errors="replace")
-                self._unseen |= {what for what, pattern in IN_CODE.items() if pattern.search(code)}
+            code = Path(path).read_text(encoding="utf-8", errors="replace") if path.endswith(".py") and state else ""
+            self._unseen |= {what for what, pattern in IN_CODE.items() if pattern.search(code)}
         if flags & (os.O_WRONLY | os.O_RDWR):
             self._written.add(path)
 
@@ -136,26 +119,19 @@ class Recorder:
 
     def _asked(self) -> bool:
         """Returns whether the agent's own code asks, and not the import system or a library."""
-        frame = sys._getframe(2)
+        frame: Any = sys._getframe(2)
         while frame and "importlib" not in (file := frame.f_code.co_filename) and not INSTALLED & {*Path(file).parts}:
             if not file.startswith("<") and self._counts(os.path.abspath(file)):
                 return True
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return False
 
 
 def file_hash(path: str | Path) -> str:
-    """Returns the first digits of the SHA-256 of a file; empty if there is no such file, or it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
-    except OSError:
-        return ""
-
-
-def changed_text(name: str) -> str:
-    """Returns the message about a file that changed."""
-    return f"{name} changed while the games were played, so their agents would not be the same: call the same command again"
+    """Returns the first 16 digits of the SHA-256 of a file; empty if it cannot be read."""
+    with suppress(OSError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return ""
 
 
 def changed_since(found: Iterable[Inputs]) -> set[tuple[str, str]]:
@@ -171,36 +147,27 @@ def joined(found: Iterable[Mapping[str, Inputs]]) -> dict[str, Inputs]:
     Raises:
         ValueError: a file is not the same everywhere; the message names it.
     """
-    files: dict[str, str] = {}
-    together: dict[str, Inputs] = {}
+    files, together = dict[str, str](), dict[str, Inputs]()
     for spec, inputs in (pair for one in found for pair in one.items()):
-        for path, digest in inputs.files.items():
-            if files.setdefault(path, digest) != digest:
-                raise ValueError(changed_text(path))
+        if other := [path for path, digest in inputs.files.items() if files.setdefault(path, digest) != digest]:
+            raise _changed(other[0])
         before = together.get(spec, Inputs())
-        together[spec] = Inputs(
-            dict(sorted({**before.files, **inputs.files}.items())), sorted({*before.unseen, *inputs.unseen})
-        )
+        together[spec] = Inputs(before.files | inputs.files, sorted({*before.unseen, *inputs.unseen}))
     return together
 
 
+def unseen(found: Iterable[Mapping[str, Inputs]]) -> dict[str, list[str]]:
+    """Returns what the moves of agents may depend on that nobody notices, by their specs, where there is something."""
+    return {spec: inputs.unseen for spec, inputs in joined(found).items() if inputs.unseen}
+
+
 def published_names(files: Mapping[str, str]) -> dict[str, str]:
-    """Returns the hashes of the files that exist, by names that tell nothing of this machine.
-
-    A name is the path from the working folder or a folder of `sys.path`, or as many parts of the path as tell it from others.
-    """
-    names: dict[str, str] = {}
-    for path, digest in files.items():
-        if digest:
-            homes = [Path(home) for home in sys.path if home and Path(path).is_relative_to(home)]
-            parts = Path(path).relative_to(max(homes, key=lambda home: len(home.parts))).parts if homes else Path(path).parts
-            least = 1 if Path(path).is_absolute() and not homes else len(parts)
-            names[next(name for k in range(least, len(parts) + 1) if (name := "/".join(parts[-k:])) not in names)] = digest
-    return names
+    """Returns the hashes of the files that exist; one outside the working folder is named by its hash and name, not its path."""
+    return {f"{d}/{Path(path).name}" if Path(path).is_absolute() else path: d for path, d in sorted(files.items()) if d}
 
 
-def _name(path: str, folder: str) -> str:
-    return Path(path).relative_to(folder).as_posix() if _below(path, (folder,)) else path
+def _changed(name: str) -> ValueError:
+    return ValueError(f"{name} changed while the games were played: call the same command again, and leave its files alone")
 
 
 def _below(path: str, places: Iterable[str]) -> bool:
@@ -217,8 +184,8 @@ def _state(path: str) -> Any:
 
 
 @cache
-def _others() -> tuple[str, ...]:
+def _others() -> list[str]:
     """Returns the folders of files that belong to no agent."""
+    python = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__)]
     project = [os.path.dirname(os.path.abspath(package.__file__ or "")) for package in (euphoria_env, euphoria_agents)]
-    cached = [str(cache_directory())] if cache_directory() else []
-    return (*SYSTEM, *project, *cached, *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib")), os.path.dirname(os.__file__))
+    return [*SYSTEM, *python, *project, *([str(cache_directory())] if cache_directory() else [])]

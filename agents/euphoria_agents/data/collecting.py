@@ -1,6 +1,6 @@
 """Plays the games of a data set in parts; each part is a unit of work, and becomes a file.
 
-Only the parts lie in the folder itself: readers of Parquet take it for a table, and pass over a folder whose name begins with "_".
+Only the parts lie in the folder itself, which readers of Parquet take for a table; they pass over names that begin with "_".
 """
 
 from __future__ import annotations
@@ -78,11 +78,6 @@ class DatasetPart:
         return sha256(json.dumps(asdict(self), sort_keys=True).encode())
 
     @property
-    def origin(self) -> dict[str, Any]:
-        """What its file says of its games; see `origin_of`."""
-        return origin_of(self.agents, self.rules.to_dict(), self.reward, self.seed, self.first, self.games)
-
-    @property
     def specs(self) -> list[str]:
         """The specs of the agents, each once."""
         return list(dict.fromkeys(self.agents))
@@ -123,14 +118,7 @@ def lineups(part: DatasetPart, rng: np.random.Generator) -> np.ndarray:
 
 
 class PlayedPart(Struct):
-    """What is known of a part that was played.
-
-    Attributes:
-        name, key: those of the `DatasetPart`.
-        decisions: their number.
-        sha256: the hash of the file.
-        inputs: what the agents read, by spec.
-    """
+    """A part that was played: its name and key, the number of decisions, the hash of the file, and what its agents read."""
 
     name: str
     key: str
@@ -155,7 +143,8 @@ def play_part(part: DatasetPart) -> tuple[bytes, PlayedPart]:
     while tables.play_round(generators):
         pass
     columns = tables.columns()
-    content = write_part(columns, part.specs, part.origin)
+    origin = origin_of(part.agents, part.rules.to_dict(), part.reward, part.seed, part.first, part.games)
+    content = write_part(columns, part.specs, origin)
     return content, PlayedPart(part.name, part.key, columns.size, sha256(content), inputs_of(part.specs))
 
 
@@ -257,8 +246,8 @@ def collect(
     `run` and `progress` are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
 
     Raises:
-        ValueError: the folder holds another data set, a file that does not come from this one, or games of agents that have
-            changed since; or an agent's file changes now. The message names the file.
+        ValueError: the folder holds another data set, or a file that was not played for this one; or a file that an agent reads
+            has changed. The message names the file.
         AgentFailed, IllegalMove: an agent failed.
     """
     whole = parts[0]
@@ -269,8 +258,11 @@ def collect(
         "seed": whole.seed,
         "games": sum(part.games for part in parts),
     }
-    _pin_plan(folder, {**about, "version of code or files": whole.sources})
-    played = _kept(folder, parts)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder: choose another --out")
+    _pin(folder, DATASET, {name: value for name, value in about.items() if name != "agents"}, write=False)
+    _pin(folder, PLAN, {**about, "version of code or files": whole.sources})
+    played = _played_parts(folder, parts)
     known = joined([*(one.inputs for one in played.values()), inputs_of(whole.specs)])
 
     def save(part: DatasetPart, answer: tuple[bytes, PlayedPart]) -> None:
@@ -282,9 +274,8 @@ def collect(
 
     resume_work(parts, set(played), play_part, run, save, progress)
     found = _description([(part, played[part]) for part in parts], about, known)
-    _refuse_another(folder / ABOUT / DATASET, found)
+    _pin(folder, DATASET, found)
     write_whole(folder / ABOUT / PARTS, "".join(_line(played[part]) + "\n" for part in parts))
-    write_whole(folder / ABOUT / DATASET, json.dumps(found, indent=1) + "\n")
     return found
 
 
@@ -292,58 +283,39 @@ def _line(played: PlayedPart) -> str:
     return msgspec.json.encode(played).decode()
 
 
-def _pin_plan(folder: Path, plan: dict[str, Any]) -> None:
-    """Writes a plan, what a data set is made from, into its folder, so that the folder never holds results of two plans.
-
-    Args:
-        folder: is made if it does not exist.
-        plan: JSON values by name.
-
-    Raises:
-        ValueError: the folder holds the results of another plan, or a damaged plan; the message names what differs.
-        OSError: the plan cannot be written.
-    """
-    path = folder / ABOUT / PLAN
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: choose another --out")
-    _refuse_another(path, plan)
-    _refuse_another(folder / ABOUT / DATASET, {name: plan[name] for name in ("rules", "reward", "seed", "games")})
-    write_whole(path, json.dumps(plan, indent=1) + "\n")
-
-
-def _refuse_another(path: Path, wanted: dict[str, Any]) -> None:
-    """Raises a `ValueError` if there is a file that does not have these values; the message names the keys."""
+def _pin(folder: Path, name: str, values: dict[str, Any], write: bool = True) -> None:
+    """Writes values into a file in the folder of a data set; raises a `ValueError` if the file is there with other values."""
+    path = folder / ABOUT / name
     try:
-        before = read_json(read_text(path)) if path.exists() else wanted
-        other = [name for name, value in wanted.items() if before.get(name) != value]
+        before = read_json(read_text(path)) if path.exists() else values
+        other = [key for key, value in values.items() if before.get(key) != value]
     except (ValueError, AttributeError):
         raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None
     if other:
-        raise ValueError(f"{path.parent.parent} holds the results of another {', '.join(other)}: choose another --out, or delete it")
+        raise ValueError(f"{folder} holds the results of another {', '.join(other)}: choose another --out, or delete it")
+    if write:
+        write_whole(path, json.dumps(values, indent=1) + "\n")
 
 
-def _kept(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPart, PlayedPart]:
+def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPart, PlayedPart]:
     """Returns the parts that a folder has, with what was written of them when they were played.
 
     Raises:
         ValueError: a file is not as it was then, or nothing was written of it; or an agent's file has changed since.
     """
-    path, keys = folder / ABOUT / PARTS, {part.key: part for part in parts}
-    written: dict[str, PlayedPart] = {}
+    path, keys, written = folder / ABOUT / PARTS, {part.key: part for part in parts}, dict[str, PlayedPart]()
     for line in read_text(path).splitlines() if path.exists() else []:
         with contextlib.suppress(ValueError):  # an incomplete line
-            if (one := decoded(line, PlayedPart)).key in keys:
-                written[one.name] = one
+            one = decoded(line, PlayedPart)
+            written[one.name] = one
     found = {}
     for file in sorted(folder.glob("*.parquet")):
-        if file.name not in written or sha256(file.read_bytes()) != written[file.name].sha256:
-            raise ValueError(
-                f"{file} is damaged, or does not come from this command: delete it, and the same command plays its games again"
-            )
-        found[keys[written[file.name].key]] = written[file.name]
-    if changed := changed_since(inputs for one in found.values() for inputs in one.inputs.values()):
-        other = ", ".join(sorted({path for path, _ in changed}))
-        raise ValueError(f"{folder} holds the results of another {other}: choose another --out, or delete it")
+        part = written.get(file.name)
+        if part is None or part.key not in keys or sha256(file.read_bytes()) != part.sha256:
+            raise ValueError(f"{file} is damaged, or of another data set: delete it, and the same command plays its games again")
+        found[keys[part.key]] = part
+    if changed := sorted({path for path, _ in changed_since(read for one in found.values() for read in one.inputs.values())}):
+        raise ValueError(f"{folder} holds the results of another {', '.join(changed)}: choose another --out, or delete it")
     return found
 
 
@@ -351,7 +323,6 @@ def _description(
     played: Sequence[tuple[DatasetPart, PlayedPart]], about: dict[str, Any], inputs: Mapping[str, Inputs]
 ) -> dict[str, Any]:
     """Returns the content of `dataset.json`."""
-    files = [{"name": one.name, "games": part.games, "decisions": one.decisions, "sha256": one.sha256} for part, one in played]
     read = [(spec, inputs.get(spec, Inputs())) for spec in about["agents"]]
     return {
         "format": FORMAT,
@@ -360,11 +331,12 @@ def _description(
         "versions": {name: one for name, one in versions(PACKAGES).items() if name in PACKAGES},
         **about,
         "agents": [
-            {"spec": spec, "files": file_hashes(spec) | published_names(one.files), "unseen": one.unseen}
-            for spec, one in read
+            {"spec": spec, "files": file_hashes(spec) | published_names(one.files), "unseen": one.unseen} for spec, one in read
         ],
         "code": played[0][0].sources,
-        "decisions": sum(file["decisions"] for file in files),
-        "sha256": sha256("".join(file["sha256"] for file in files).encode()),
-        "files": files,
+        "decisions": sum(one.decisions for _, one in played),
+        "sha256": sha256("".join(one.sha256 for _, one in played).encode()),
+        "files": [
+            {"name": one.name, "games": part.games, "decisions": one.decisions, "sha256": one.sha256} for part, one in played
+        ],
     }

@@ -56,13 +56,7 @@ class Columns(NamedTuple):
 
 
 def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any]) -> bytes:
-    """Returns a part as the bytes of a Parquet file; equal parts give equal bytes with the same version of pyarrow.
-
-    Args:
-        columns: the decisions.
-        agents: the specs of the agents, each once.
-        origin: what the file says of its games (`read_part`), as values of JSON.
-    """
+    """Returns a part as the bytes of a Parquet file, which has its origin; equal parts give equal bytes with one pyarrow."""
     agent = pa.DictionaryArray.from_arrays(pa.array(columns.scalars["agent"]), pa.array(agents, pa.string()))
     arrays = [pa.array(columns.scalars[name]) if name != "agent" else agent for name in SCALARS]
     arrays += [
@@ -70,16 +64,17 @@ def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any
         for name, one in columns.lists.items()
     ]
     sink = pa.BufferOutputStream()
+    table = pa.Table.from_arrays(arrays, schema=_schema().with_metadata({ORIGIN: json.dumps(origin)}))
     pq.write_table(
-        pa.Table.from_arrays(arrays, schema=_schema().with_metadata({ORIGIN: json.dumps(origin)})), sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd",
-        compression_level=LEVEL, use_dictionary=["agent"], write_statistics=["game"],
+        table, sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd", compression_level=LEVEL,
+        use_dictionary=["agent"], write_statistics=["game"],
     )  # fmt: skip
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
 
 def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] | None = None) -> Columns:
-    """Returns the columns of a part, from the bytes of its file, the specs of the data set, each once, and what the file must say.
+    """Returns the columns of a part, from the bytes of its file and the specs of the data set, each once.
 
     Raises:
         ValueError: it is no such file, or has values that are impossible.
@@ -91,7 +86,7 @@ def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] |
     if not table.schema.equals(_schema()):
         raise ValueError("its columns are not those of a data set")
     if origin is not None and (table.schema.metadata or {}).get(ORIGIN.encode()) != json.dumps(origin).encode():
-        raise ValueError(f"its games are not those that are wanted, {json.dumps(origin)}")
+        raise ValueError("its games are not those that are wanted")
     if not len(table):
         raise ValueError("it has no decisions")
     arrays = {name: table.column(name).chunk(0) for name in table.column_names}
@@ -109,16 +104,7 @@ def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] |
 
 
 def check_games(scalars: Mapping[str, np.ndarray], first: int, games: int) -> None:
-    """Refuses decisions that are not those of whole games in their order.
-
-    Args:
-        scalars: as in `Columns`.
-        first: the number of the first game.
-        games: how many they are.
-
-    Raises:
-        ValueError: they are not.
-    """
+    """Raises a `ValueError` if the decisions are not those of `games` whole games from number `first` on, in their order."""
     game, size = scalars["game"], len(scalars["game"])
     begins = np.flatnonzero(np.diff(game, prepend=game[0] - 1))
     if not np.array_equal(game[begins], np.arange(first, first + games)):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.provenance import Inputs
+from euphoria_agents.provenance import Inputs, joined
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import AgentGames, Story
 from euphoria_env.derived_seeds import derived_generator, derived_seed
@@ -200,7 +200,8 @@ class MatchResult:
         """Joins several results of the same line-up."""
         played = [game for result in results for game in result.played]
         thinking = np.sum([result.thinking for result in results], axis=0).tolist()
-        return cls(played, thinking, sum(result.seconds for result in results))
+        inputs = joined(result.inputs for result in results)
+        return cls(played, thinking, sum(result.seconds for result in results), inputs=inputs)
 
     @property
     def decision_times(self) -> list[float]:

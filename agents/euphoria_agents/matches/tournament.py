@@ -272,11 +272,10 @@ class Journal:
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         """Returns the results of those units that are finished, by agents that would read the same files today."""
-        wanted = {unit.key: unit for unit in units}
-        entries = [(wanted[key], entry.result) for entry in self._entries() if (key := _key(entry.chunk)) in wanted]
-        changed = changed_since(inputs for _, result in entries for inputs in result.inputs.values())
-        found = {unit: result for unit, result in entries if _is_known(unit, result, changed)}
-        return {unit: found[unit] for unit in wanted.values() if unit in found and self._has_records(unit)}
+        last = {_key(entry.chunk): entry.result for entry in self._entries()}
+        found = {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
+        changed = changed_since(inputs for result in found.values() for inputs in result.inputs.values())
+        return {unit: result for unit, result in found.items() if _is_known(unit, result, changed)}
 
     def seconds(self, units: Iterable[WorkUnit]) -> float:
         """Returns how long these units took by the clock, over all starts: the processes play at the same time."""
