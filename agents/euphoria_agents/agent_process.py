@@ -245,7 +245,7 @@ def _serve(connection: Connection, spec: str) -> None:
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=connection.close)  # else a forked child could keep the connection open
     agent: Any = None
-    recorder: Recorder | None = None
+    recorder = None
     while True:
         try:
             kind, arguments = connection.recv()
@@ -253,8 +253,7 @@ def _serve(connection: Connection, spec: str) -> None:
             return
         try:
             if kind == "make":
-                recorder = None if is_builtin(spec) else _recorder(spec)
-                agent, properties = _make(spec)
+                agent, properties, recorder = _make(spec)
                 connection.send_bytes(_json({"answer": properties}))
                 continue
             if kind == "inputs":
@@ -269,22 +268,15 @@ def _serve(connection: Connection, spec: str) -> None:
             connection.send_bytes(_json({"failed": _described(error, agent, kind)}))
 
 
-def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
-    """Makes the agent; returns it with its properties, or None with the reason why it cannot be made."""
+def _make(spec: str) -> tuple[Any, dict[str, Any] | str, Recorder | None]:
+    """Makes the agent; returns it with its properties and what notes its files, or None with the reason why it cannot be made."""
     try:
+        recorder = None if is_builtin(spec) else Recorder(places_of(spec))
         agent: Any = load(spec)
     except ValueError as error:
-        return None, _text(error)
+        return None, _text(error), None
     needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story")}
-    return agent, {**needs, "batches": answers_batches(agent)}
-
-
-def _recorder(spec: str) -> Recorder | None:
-    """Begins to note what the process reads; returns None if there is no such agent, which `_make` will tell."""
-    try:
-        return Recorder(places_of(spec))
-    except ValueError:
-        return None
+    return agent, {**needs, "batches": answers_batches(agent)}, recorder
 
 
 def _inputs(recorder: Recorder | None) -> dict[str, Any] | str:

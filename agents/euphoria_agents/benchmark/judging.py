@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from euphoria_agents.benchmark import measures
@@ -195,8 +196,8 @@ def judge(
     about["agent"] |= {"unseen": inputs.unseen} if inputs.unseen else {}
     found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
     effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
-    files = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
-    effort["files"] = {os.path.abspath(path): digest for path, digest in files.items()}
+    read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
+    effort["files"] = {os.path.abspath(path): digest for path, digest in read.items()}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
     _complete(folder, texts)
@@ -229,18 +230,17 @@ def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
 
 
 def files_then(folder: Path) -> dict[str, str] | None:
-    """Returns the files that the agent of a result read, with their hashes; None if the folder does not tell.
-
-    Raises:
-        ValueError: the file that tells is damaged.
-    """
-    path = folder / TIMES
-    if not path.exists():
-        return None
+    """Returns the files that the agent of a result read, with their hashes; None if the folder does not tell."""
     try:
-        return checked(read_json(read_text(path)), dict[str, Any]).get("files")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        return checked(read_json(read_text(folder / TIMES)), _Read).files
+    except ValueError:
+        return None
+
+
+class _Read(msgspec.Struct):
+    """The part of times.json that says which files the agent read."""
+
+    files: dict[str, str] | None = None
 
 
 def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) -> Json | None:

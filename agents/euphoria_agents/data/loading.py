@@ -133,11 +133,9 @@ class Dataset:
         self.rules, self.reward = Rules.from_dict(found.rules), found.reward
         self.decisions = sum(file.decisions for file in found.files)
         self._folder, self._files, self._threads = folder, found.files, threads
-        firsts = itertools.accumulate((file.games for file in found.files), initial=0)
         plan = [agent.spec for agent in found.agents], found.rules, found.reward, found.seed
-        origins = [origin_of(*plan, first, file.games) for first, file in zip(firsts, found.files, strict=False)]
-        self._origins = dict(zip((file.name for file in found.files), origins, strict=True))
-        self._says = found.version != EARLIER
+        firsts = itertools.accumulate((file.games for file in found.files), initial=0)
+        self._origins = {file.name: origin_of(*plan, first, file.games) for file, first in zip(found.files, firsts, strict=False)}
 
     def __len__(self) -> int:
         return sum(file.games for file in self._files)
@@ -202,7 +200,7 @@ class Dataset:
             if sha256(content) != file.sha256:
                 raise ValueError(f"its SHA-256 is not that in {DATASET}")
             origin = self._origins[file.name]
-            columns = read_part(content, self.agents, origin if self._says else None)
+            columns = read_part(content, self.agents, None if self.about["version"] == EARLIER else origin)
             if columns.size != file.decisions:
                 raise ValueError(f"it has {columns.size} decisions, not {file.decisions} as {DATASET} says")
             check_games(columns.scalars, origin["first"], file.games)
