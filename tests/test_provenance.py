@@ -222,40 +222,38 @@ def test_results_that_do_not_say_what_was_read_are_played_again(folder: Path) ->
 # ------------------------------------------------------------------------------------------------ what is seen
 
 DOES = {
-    "Path('a.txt').read_text()": ({"a.txt": True}, []),
-    "Path('a.txt').resolve().open('rb').read(1)": ({"a.txt": True}, []),
-    "os.close(os.open('a.txt', os.O_RDONLY))": ({"a.txt": True}, []),
-    "np.fromfile('a.txt', np.int8)": ({"a.txt": True}, []),
-    "np.load('more.npy', mmap_mode='r')": ({"more.npy": True}, []),
-    "__import__('sqlite3').connect('a.db').close()": ({"a.db": True}, []),
-    "__import__('zlib'), __import__('zipfile').ZipFile('a.zip').read('x')": ({"a.zip": True}, []),
-    "sys.path.insert(0, 'a.zip'), __import__('zipped')": ({"a.zip": True}, []),
-    "exec(open('a.txt').read())": ({"a.txt": True}, []),
-    "open('link').read()": ({"link": True}, []),
-    "os.chdir('kit'), open('../a.txt').read()": ({"a.txt": True}, []),
-    "os.path.exists('a.txt') or open('b.txt')": ({}, []),
-    "[open(name) for name in ('a.txt', 'none') if name != 'none' or not os.path.exists('none')]": ({"a.txt": True}, []),
-    "open('new.txt', 'w').write('1'), open('new.txt').read()": ({}, []),
-    "open('log.txt', 'w').close(), open('log.txt', 'a').close()": ({}, []),
-    "open('a.txt').read(), open('a.txt', 'w').write('3')": ({}, ["a.txt, which it also writes"]),
-    "open('a.txt', 'r+').write('3')": ({}, ["a.txt, which it also writes"]),
-    "open('a.txt').read(), open('n', 'w').write('3'), os.replace('n', 'a.txt')": ({}, ["a.txt, which it also writes"]),
-    "__import__('tempfile').TemporaryFile().write(b'3')": ({}, []),
-    "open('/proc/self/status').read(), open('/dev/null').read()": ({}, []),
-    "__import__('json.tool'), __import__('msgpack', fromlist='x') if 0 else 0": ({}, []),
-    "__import__('socket').create_connection(('127.0.0.1', 9), 1)": ({}, [CONNECTION]),
-    "__import__('subprocess').run(['true'])": ({}, [PROCESS]),
-    "os.system('true')": ({}, [PROCESS]),
-    "os.listdir('.')": ({}, [NAMES]),
-    "list(Path('.').glob('*.txt'))": ({}, [NAMES]),
-    "list(os.walk('kit'))": ({}, [NAMES]),
+    "Path('a.txt').read_text()": ({"a.txt"}, []),
+    "Path('a.txt').resolve().open('rb').read(1)": ({"a.txt"}, []),
+    "os.close(os.open('a.txt', os.O_RDONLY))": ({"a.txt"}, []),
+    "np.fromfile('a.txt', np.int8)": ({"a.txt"}, []),
+    "np.load('more.npy', mmap_mode='r')": ({"more.npy"}, []),
+    "__import__('sqlite3').connect('a.db').close()": ({"a.db"}, []),
+    "__import__('zlib'), __import__('zipfile').ZipFile('a.zip').read('x')": ({"a.zip"}, []),
+    "sys.path.insert(0, 'a.zip'), __import__('zipped')": ({"a.zip"}, []),
+    "exec(open('a.txt').read())": ({"a.txt"}, []),
+    "open('link').read()": ({"link"}, []),
+    "os.chdir('kit'), open('../a.txt').read()": ({"a.txt"}, []),
+    "os.path.exists('a.txt') or open('b.txt')": (set(), []),
+    "open('none')": ({"none"}, []),
+    "open('new.txt', 'w').write('1'), open('new.txt').read()": (set(), []),
+    "open('log.txt', 'w').close(), open('log.txt', 'a').close()": (set(), []),
+    "open('a.txt').read(), open('a.txt', 'w').write('3')": (set(), ["a.txt, which it also writes"]),
+    "open('a.txt', 'r+').write('3')": (set(), ["a.txt, which it also writes"]),
+    "open('a.txt').read(), open('n', 'w').write('3'), os.replace('n', 'a.txt')": (set(), ["a.txt, which it also writes"]),
+    "__import__('tempfile').TemporaryFile().write(b'3')": (set(), []),
+    "open('/proc/self/status').read(), open('/dev/null').read()": (set(), []),
+    "__import__('json.tool'), __import__('rich.table')": (set(), []),
+    "__import__('socket').create_connection(('127.0.0.1', 9), 1)": (set(), [CONNECTION]),
+    "__import__('subprocess').run(['true'])": (set(), [PROCESS]),
+    "os.system('true')": (set(), [PROCESS]),
+    "os.listdir('.')": (set(), [NAMES]),
+    "list(Path('.').glob('*.txt'))": (set(), [NAMES]),
+    "list(os.walk('kit'))": (set(), [NAMES]),
 }
 PROBE = """import os, sys
 from pathlib import Path
 import numpy as np
 class Probe:
-    def __init__(self, text):
-        self.does = compile(text, "<probe>", "eval")
     def act(self, observation, mask, rng):
         try:
             %s
@@ -275,16 +273,14 @@ def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
     for name in ("a.txt", "a.db"):
         Path(name).write_text("1" if name == "a.txt" else "")
     os.symlink("a.txt", "link")
-    (folder / "probe.py").write_text(
-        (PROBE % does).replace(", text", "").replace('        self.does = compile(text, "<probe>", "eval")', "        pass")
-    )
+    (folder / "probe.py").write_text(PROBE % does)
     files, unseen = DOES[does]
     with AgentProcess("probe:Probe") as agent:
         assert agent.inputs() == Inputs({"probe.py": agent.inputs().files["probe.py"]})
         agent.act(np.zeros(9, np.int8), np.ones(9, np.int8), np.random.default_rng(0))
         found = agent.inputs()
     assert {*found.files} == {"probe.py", *files} and found.unseen == unseen
-    assert all(len(digest) == 16 for digest in found.files.values())
+    assert all(len(digest) == 16 * os.path.exists(name) for name, digest in found.files.items())
 
 
 @pytest.mark.parametrize(
@@ -300,16 +296,16 @@ def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
 )
 def test_what_nobody_can_see_is_said(line: str, unseen: list[str], folder: Path) -> None:
     (folder / "probe.py").write_text(PROBE % "0" + line + "\n")
-    with AgentProcess("probe:Probe:1") as agent:
+    with AgentProcess("probe:Probe") as agent:
         assert agent.inputs().unseen == unseen
 
 
 def test_what_is_not_seen_is_told_with_the_results(folder: Path) -> None:
     (folder / "probe.py").write_text("import time\n" + PROBE % "os.listdir('.')")
-    status, printed, told = euphoria("evaluate", "--agent", "probe:Probe:1", "--games", 2, "--out", "out", *SHORT)
+    status, printed, told = euphoria("evaluate", "--agent", "probe:Probe", "--games", 2, "--out", "out", *SHORT)
     assert status == 0, told
-    assert f"probe:Probe:1 may also depend on {CLOCK}, {NAMES}" in " ".join(printed.split())
-    assert json.loads(Path("out", "results.json").read_text())[0]["unseen"] == {"probe:Probe:1": [CLOCK, NAMES]}
+    assert f"probe:Probe may also depend on {CLOCK}, {NAMES}" in " ".join(printed.split())
+    assert json.loads(Path("out", "results.json").read_text())[0]["unseen"] == {"probe:Probe": [CLOCK, NAMES]}
 
 
 def test_a_plugin_counts_though_it_is_installed(folder: Path) -> None:

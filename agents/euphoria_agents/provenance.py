@@ -75,7 +75,7 @@ class Recorder:
             ValueError: somebody else changed a file after it was read; the message names it.
         """
         imported = {getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())}
-        for file in imported - self._imported:
+        for file in filter(os.path.isfile, map(str, imported - self._imported)):
             self._note(file)
         self._imported |= imported
         files, unseen = dict[str, str](), set(self._unseen)

@@ -133,8 +133,10 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     rng = np.random.default_rng(int.from_bytes(os.urandom(16)))  # nobody can predict the sample
     chosen = [list(claimed)[k] for k in rng.choice(len(claimed), min(REPLAYED, len(claimed)), replace=False)]
     for unit, result in run(partial(player_of(task), limit=task.seconds), chosen):
-        read = result.inputs.get(spec, Inputs()).files
-        if other := [name for name, digest in read.items() if digest and digest not in found["agent"]["files"].values()]:
+        claims, read = found["agent"]["files"], published_names(result.inputs.get(spec, Inputs()).files)
+        if other := [
+            name for name, digest in read.items() if digest not in ([claims[name]] if name in claims else claims.values())
+        ]:
             raise ValueError(f"{path} cannot be checked: its agent has other files: {', '.join(other)}")
         if any(abs(here - there) > CLOSE for here, there in zip(_ended(result), claimed[unit], strict=True)):
             raise ValueError(f"{path}: chunk {unit.number} against {unit.lineup[1]} did not end as it says")
