@@ -162,8 +162,16 @@ def unseen(found: Iterable[Mapping[str, Inputs]]) -> dict[str, list[str]]:
 
 
 def published_names(files: Mapping[str, str]) -> dict[str, str]:
-    """Returns the hashes of the files that exist; one outside the working folder is named by its hash and name, not its path."""
-    return {f"{d}/{Path(path).name}" if Path(path).is_absolute() else path: d for path, d in sorted(files.items()) if d}
+    """Returns the hashes of the files that exist, by names that tell nothing of this machine.
+
+    A name is a path from the working folder or a folder of `sys.path`; for other files, the hash and the name.
+    """
+    found = {}
+    for path, digest in sorted(files.items()):
+        home = next((home for home in sys.path if home and Path(path).is_relative_to(home)), None)
+        outside = Path(path).relative_to(home).as_posix() if home else f"{digest}/{Path(path).name}"
+        found |= {outside if Path(path).is_absolute() else path: digest} if digest else {}
+    return found
 
 
 def _changed(name: str) -> ValueError:
