@@ -166,7 +166,7 @@ def published_names(files: Mapping[str, str]) -> dict[str, str]:
 
     A name is a path from the working folder or a folder of `sys.path`; for other files, the hash and the name.
     """
-    found = {}
+    found = dict[str, str]()
     for path, digest in sorted(files.items()):
         home = next((home for home in sys.path if home and Path(path).is_relative_to(home)), None)
         outside = Path(path).relative_to(home).as_posix() if home else f"{digest}/{Path(path).name}"
