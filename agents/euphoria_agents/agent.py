@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.agent_protocol import Player, agent_name
+from euphoria_env.agent_protocol import AgentFailed, Player, agent_name
 from euphoria_env.json_reader import Reader
 from euphoria_env.observations import OBS_SIZE, start_of
 
@@ -114,6 +114,8 @@ def explained(
     legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before the agent can change them
     try:
         said = agent.explain(observation, mask, rng, game)  # type: ignore[attr-defined]
+    except AgentFailed:  # which names it
+        raise
     except Exception as error:
         error.add_note(f"raised by the agent {agent_name(agent)}")
         raise

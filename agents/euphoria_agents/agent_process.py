@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import json
 import os
@@ -21,7 +22,8 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import escape_unprintable
-from euphoria_agents.registry import load
+from euphoria_agents.provenance import Inputs, Recorder
+from euphoria_agents.registry import is_builtin, load, places_of
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
@@ -123,6 +125,18 @@ class AgentProcess(Agent):
         """Returns what the agent has counted, nothing if it does not count; see `euphoria_env.agent_protocol.Player`."""
         found: dict[str, float] = self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
         return found
+
+    def inputs(self) -> Inputs:
+        """Returns what the process has read until now; nothing for an agent of this project, whose spec says it all.
+
+        Raises:
+            ValueError: a file changed after it was read; the message names it.
+        """
+        found = self._ask("inputs", ())[0].answer
+        if isinstance(found, str):
+            raise ValueError(found)
+        inputs: Inputs = self._proper(partial(checked, found, Inputs, "inputs"))
+        return inputs
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
         """Asks for moves, advances `rng`, and returns the moves; if an answer is not a list of moves, returns it as text."""
@@ -230,7 +244,8 @@ def _serve(connection: Connection, spec: str) -> None:
     os.dup2(2, 1)  # stdout goes to stderr: it would mix with the results of the program
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=connection.close)  # else a forked child could keep the connection open
-    agent = None
+    agent: Any = None
+    recorder = None
     while True:
         try:
             kind, arguments = connection.recv()
@@ -238,8 +253,11 @@ def _serve(connection: Connection, spec: str) -> None:
             return
         try:
             if kind == "make":
-                agent, properties = _make(spec)
+                agent, properties, recorder = _make(spec)
                 connection.send_bytes(_json({"answer": properties}))
+                continue
+            if kind == "inputs":
+                connection.send_bytes(_json({"answer": _inputs(recorder)}))
                 continue
             if kind == "counts":
                 connection.send_bytes(_json({"answer": counts_of(agent)}))
@@ -250,14 +268,23 @@ def _serve(connection: Connection, spec: str) -> None:
             connection.send_bytes(_json({"failed": _described(error, agent, kind)}))
 
 
-def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
-    """Makes the agent; returns it with its properties, or None with the reason why it cannot be made."""
+def _make(spec: str) -> tuple[Any, dict[str, Any] | str, Recorder | None]:
+    """Makes the agent; returns it with its properties and what notes its files, or None with the reason why it cannot be made."""
     try:
+        recorder = None if is_builtin(spec) else Recorder(places_of(spec))
         agent: Any = load(spec)
     except ValueError as error:
-        return None, _text(error)
+        return None, _text(error), None
     needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story")}
-    return agent, {**needs, "batches": answers_batches(agent)}
+    return agent, {**needs, "batches": answers_batches(agent)}, recorder
+
+
+def _inputs(recorder: Recorder | None) -> dict[str, Any] | str:
+    """Returns what the process has read, or the message about a file that changed."""
+    try:
+        return dataclasses.asdict(recorder.inputs() if recorder else Inputs())
+    except ValueError as error:
+        return str(error)
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:

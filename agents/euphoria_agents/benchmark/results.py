@@ -49,6 +49,7 @@ class _Agent(Struct, forbid_unknown_fields=True):
     spec: str
     files: dict[str, str]
     repeatable: bool
+    unseen: list[str] = []  # what else its moves may depend on; see `Inputs`
 
 
 class _Rating(Struct, forbid_unknown_fields=True):

@@ -18,6 +18,7 @@ from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.tournament import comparison, player, seeds_of_a_unit
+from euphoria_agents.provenance import unseen
 
 
 def match_report(title: str) -> ResultTable:
@@ -54,7 +55,13 @@ def run(options: EvaluateOptions) -> None:
         result = MatchResult.joined([played[unit] for unit in units])
         report = reports.setdefault(n, match_report(f"{n} players; equally good ones would win {1 / n:.0%} each"))
         report.rows.append(match_row(options.agent, f"{n - 1} x {opponent}", result))
-        about = {"agent": options.agent, "against": opponent, "players": n, "truncated": result.truncated}
+        about = {
+            "agent": options.agent,
+            "against": opponent,
+            "players": n,
+            "truncated": result.truncated,
+            "unseen": unseen([result.inputs]),
+        }
         results.append({**about, **result.scores[0].to_dict()})
     if options.out:
         write_results(options.out, results, list(reports.values()))

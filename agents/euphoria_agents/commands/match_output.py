@@ -18,6 +18,7 @@ from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
 from euphoria_agents.progress import Progress
+from euphoria_agents.provenance import unseen
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import query
 
@@ -43,7 +44,10 @@ def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit])
     to_play = sum(unit.games for unit in units if unit not in finished)
     console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
     with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
-        return play_units(units, journal, executor(options), progress.advance)
+        played = play_units(units, journal, executor(options), progress.advance)
+    for spec, what in unseen(result.inputs for result in played.values()).items():
+        console.print(f"{spec} may also depend on {', '.join(what)}, whose changes are not noticed", soft_wrap=True)
+    return played
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:

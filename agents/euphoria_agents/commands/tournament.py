@@ -26,6 +26,7 @@ from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.tournament import Standing, WorkUnit, schedule, standings
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
+from euphoria_agents.provenance import unseen
 
 ALL = "all"  # the standings over all numbers of players
 
@@ -118,6 +119,7 @@ def run(options: TournamentOptions) -> None:
             "rules": [rules.to_dict() for rules in rules_of(options)],
             "games": games,
             "truncated": cut_off,
+            "unseen": unseen(result.inputs for result in played.values()),
             "standings": {name: [line.to_dict() for line in table] for name, table in tables.items()},
         }
         write_results(options.out, results, reports)

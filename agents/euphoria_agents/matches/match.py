@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.provenance import Inputs, joined
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import AgentGames, Story
 from euphoria_env.derived_seeds import derived_generator, derived_seed
@@ -159,6 +160,7 @@ class MatchResult:
         seconds: how long the match took.
         records: the games as records, if they were asked for.
         counts: what was counted in these games, such as the tokens of the first agent, by name.
+        inputs: by spec, what the agents read; `play_match` leaves it empty, `play_unit` does not.
     """
 
     played: list[Played]
@@ -166,6 +168,7 @@ class MatchResult:
     seconds: float
     records: list[str] = field(default_factory=list)
     counts: dict[str, float] = field(default_factory=dict)
+    inputs: dict[str, Inputs] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         won = "; ".join(f"place {place}: {score}" for place, score in enumerate(self.scores))
@@ -197,7 +200,8 @@ class MatchResult:
         """Joins several results of the same line-up."""
         played = [game for result in results for game in result.played]
         thinking = np.sum([result.thinking for result in results], axis=0).tolist()
-        return cls(played, thinking, sum(result.seconds for result in results))
+        inputs = joined(result.inputs for result in results)
+        return cls(played, thinking, sum(result.seconds for result in results), inputs=inputs)
 
     @property
     def decision_times(self) -> list[float]:

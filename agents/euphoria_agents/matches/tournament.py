@@ -10,9 +10,10 @@ import contextlib
 import hashlib
 import itertools
 import json
+import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -28,9 +29,11 @@ from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess, counts_of
 from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
 from euphoria_agents.matches.processes import Run, resume_work
+from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined
 from euphoria_agents.registry import file_hashes, is_builtin, load
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
+from euphoria_env.engine import cache_files
 
 SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # the most games of an agent in a match
@@ -125,7 +128,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
         limit: the seconds for a decision of the first agent; if its `act_batch` answers many at once, for the average.
 
     Raises:
-        ValueError: the code or the checkpoints here differ from those of the unit.
+        ValueError: the code or the checkpoints here differ from those of the unit, or a file that an agent read has changed.
         AgentFailed: an agent failed, or took too long.
     """
     if unit.sources != sources(unit.lineup):
@@ -134,11 +137,23 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
     lineup = [player(first, limit), *map(player, others)]
     before = counts_of(lineup[0])
     result = play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records, unit.salt)
-    return replace(result, counts={name: n - before.get(name, 0) for name, n in counts_of(lineup[0]).items()})
+    counts = {name: n - before.get(name, 0) for name, n in counts_of(lineup[0]).items()}
+    return replace(result, counts=counts, inputs=inputs_of(unit.lineup))
+
+
+def inputs_of(specs: Iterable[str]) -> dict[str, Inputs]:
+    """Returns what the players of these specs have read in their processes until now; nothing for agents of this project.
+
+    Raises:
+        ValueError: a file changed after it was read, or is not the same in all processes; the message names it.
+    """
+    asked = [one for one in _players.values() if isinstance(one, AgentProcess) and one.name in specs and not is_builtin(one.name)]
+    models = {spec: Inputs(unseen=[CONNECTION]) for spec in specs if spec.startswith("llm:")}
+    return joined([models, *({one.name: one.inputs()} for one in asked)])
 
 
 def sources(specs: Sequence[str]) -> str:
-    """Returns a hash of all that games depend on: the code, the shipped checkpoints and the files of the specs."""
+    """Returns a hash of what is known before the games: the code, the shipped checkpoints, and files in specs of this project."""
     digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
         if hashes := _hashes_once(spec):
@@ -148,12 +163,17 @@ def sources(specs: Sequence[str]) -> str:
 
 @cache
 def hash_of_code() -> bytes:
-    """Returns a hash of the code of this project, and of the checkpoints that come with it."""
-    digest = hashlib.blake2b()
-    for folder in (Path(euphoria_env.__file__).parent, Path(__file__).parent.parent):
-        for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.safetensors")]):
-            digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.digest()
+    """Returns a hash of the code of this project, without comments and docstrings, and of the checkpoints that come with it."""
+    folders = Path(euphoria_env.__file__).parent, Path(__file__).parent.parent
+    code, checkpoints = ([file for one in folders for file in sorted(one.rglob(f"*.{end}"))] for end in ("py", "safetensors"))
+    text = cache_files.short_hash(b"\0".join(str(file).encode() + file.read_bytes() for file in [*code, *checkpoints]))
+    kept = (cache_files.cache_directory() or Path(os.devnull)) / f"euphoria_agents-matches-{text}.key"
+    key = cache_files.read(kept)  # since the next line takes a second
+    if key is None:
+        weights = [hashlib.sha256(file.read_bytes()).hexdigest() for file in checkpoints]
+        key = cache_files.short_hash(repr((cache_files.code_key(code), weights)).encode()).encode()
+        cache_files.write(kept, key)
+    return key
 
 
 # ------------------------------------------------------------------------------------------------------------- schedules
@@ -251,9 +271,11 @@ class Journal:
         self._latest = time.perf_counter()
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
-        """Returns the results of those units that are finished."""
-        found = {_key(entry.chunk): entry.result for entry in self._entries()}
-        return {unit: found[unit.key] for unit in units if unit.key in found and self._has_records(unit)}
+        """Returns the results of those units that are finished, by agents that would read the same files today."""
+        last = {_key(entry.chunk): entry.result for entry in self._entries()}
+        found = {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
+        changed = changed_since(inputs for result in found.values() for inputs in result.inputs.values())
+        return {unit: result for unit, result in found.items() if _is_known(unit, result, changed)}
 
     def seconds(self, units: Iterable[WorkUnit]) -> float:
         """Returns how long these units took by the clock, over all starts: the processes play at the same time."""
@@ -290,6 +312,12 @@ class _Entry(msgspec.Struct):
     seconds: float = 0.0
 
 
+def _is_known(unit: WorkUnit, result: MatchResult, changed: Collection[tuple[str, str]]) -> bool:
+    """Returns whether a result says what all agents of its unit read, and none of that has changed."""
+    own = {spec for spec in unit.lineup if not is_builtin(spec)}
+    return own <= {*result.inputs} and not any(pair in changed for one in result.inputs.values() for pair in one.files.items())
+
+
 def _key(unit: Mapping[str, Any]) -> str:
     return json.dumps(unit, sort_keys=True)
 
@@ -309,10 +337,16 @@ def play_units(
         run, progress: see `resume_work`.
         limit: see `play_unit`.
         play: plays a unit, with the arguments of `play_unit`.
+
+    Raises:
+        ValueError: a file that an agent reads changed while the units were played; the message names it.
     """
     results = journal.finished(units)
+    known = joined([*(result.inputs for result in results.values()), inputs_of({spec for one in units for spec in one.lineup})])
 
     def save(unit: WorkUnit, result: MatchResult) -> None:
+        nonlocal known
+        known = joined([known, result.inputs])
         journal.add(unit, result)
         results[unit] = result
 

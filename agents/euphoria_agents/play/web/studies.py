@@ -21,7 +21,7 @@ from starlette.responses import Response
 from euphoria_agents.error_text import one_line
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.study.decision_analysis import outcome
-from euphoria_agents.play.study.game_analysis import Analysis
+from euphoria_agents.play.study.game_analysis import Analysis, differences
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
@@ -330,11 +330,12 @@ class StudyEndpoints:
         paused = False
         try:
             async with started(_Analyst(record, key[1])) as worker:
-                header = await answer_of(worker, None)
-                if found.header != header:  # the agent has changed since, so all is computed again
+                header, _ = await answer_of(worker, None)
+                if differences(found.header or {}, header):  # the agent has changed since, so all is computed again
                     found.header, found.entries = header, []
                 saved = time.monotonic()
-                while (entry := await answer_of(worker, len(found.entries))) is not None:
+                while (answer := await answer_of(worker, len(found.entries)))[1] is not None:
+                    found.header, entry = answer
                     found.entries.append(entry)
                     if paused := self.jobs.must_yield(key):
                         return False
@@ -389,9 +390,10 @@ class _Analyst:
         self._entries: Iterator[Any] | None = None
 
     def __call__(self, first: int | None) -> Any:
-        """Returns the header if `first` is None, otherwise the next entry, from number `first` on, and None after the last."""
+        """Returns the header, and the next entry from number `first` on; None after the last one, or if `first` is None."""
         self._analysis = self._analysis or Analysis(*self._arguments)
         if first is None:
-            return self._analysis.header
+            return self._analysis.header, None
         self._entries = self._entries or self._analysis.entries(first)
-        return next(self._entries, None)
+        entry = next(self._entries, None)
+        return self._analysis.header, entry
