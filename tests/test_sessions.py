@@ -15,6 +15,7 @@ import pytest
 
 from euphoria_agents.play import Agents, PlayerFailed, Seat, Session, Stale, WrongSeat, load_game, save_game
 from euphoria_agents.play.session import NOT_TOGETHER
+from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.actions import NAMES as MOVES
 from euphoria_env.board import ITEMS, SPACES
@@ -33,8 +34,21 @@ def table(num_players: int = 2, seed: int = 1, specs: dict[int, str] | None = No
     return session
 
 
+class Bare(Replayed):
+    """A game that does not know how its turn began."""
+
+    def at(self, ply: int) -> Game:
+        return Game.taking((self.before[ply] if ply < len(self.before) else self.states).copy())
+
+
 def of(game: Game, practice: bool = False) -> Session:
-    return Session.of(game, PEOPLE[: game.rules.num_players], practice)
+    """A session of a game, also of one that does not know how its turn began."""
+    try:
+        return Session.of(game, PEOPLE[: game.rules.num_players], practice)
+    except ValueError:
+        session = Session.of(Game(game.rules, 1), PEOPLE[: game.rules.num_players], practice)
+        session._game = Bare.taking(game.states.copy())
+        return session
 
 
 def agent_turn(session: Session) -> bool:
