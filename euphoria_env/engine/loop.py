@@ -16,7 +16,7 @@ from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer, find_legal
-from euphoria_env.engine.move_set import NONE, SEVERAL, count_legal, is_legal, nth_legal
+from euphoria_env.engine.move_set import NONE, count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
@@ -152,27 +152,29 @@ def carry_out_setup(g, tape, op, p, a):
 
 
 @jit
+def refuse():
+    """Refuses to play on."""
+    raise ValueError("the game cannot go on: its row is impossible")
+
+
+@jit
 def advance(g, tape):
     """Carries out what is pending until a player has a real choice, or the game has ended (R18.1).
 
     Raises:
         ValueError: the player who is asked has no legal move, or nobody is ever asked.
     """
-    decider, turn = int(g["player"]), g["turn"]
-    for _ in range(_MOST_OPERATIONS):
-        if g["status"] >= OVER:  # nobody has a legal move, nothing is pending; `player` keeps the last player who had a choice
-            clear_pending(g)
-            g["player"] = decider
-            g["legal"][:] = 0
-            return
+    decider, turn, left = int(g["player"]), g["turn"], _MOST_OPERATIONS
+    while g["status"] < OVER:
+        left -= 1
         if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
-            if only == NONE:
-                break
-            if only == SEVERAL:
+            if only < 0:
                 g["answer"] = 0
                 if g["player"] != (decider if g["turn"] == turn else g["turn_player"]):
                     log_event(tape, EventKind.ASKED, g["player"], -1, -1)
+                if only == NONE:
+                    refuse()
                 return
             answer(g, tape, only)
         elif g["depth"] == 0:  # this happens only after a trade: the turn player is asked again
@@ -184,7 +186,12 @@ def advance(g, tape):
             op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
             entry_[:] = 0
             carry_out(g, tape, op, p, a, b)
-    raise ValueError("the game cannot go on: its row is impossible")
+        if left == 0:
+            refuse()
+    # After the end nobody has a legal move and nothing is pending; `player` keeps the last player who had a choice.
+    clear_pending(g)
+    g["player"] = decider
+    g["legal"][:] = 0
 
 
 @entry(ROWS, "int64 int64 int64 int64", TAPE)
