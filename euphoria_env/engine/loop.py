@@ -41,7 +41,7 @@ from euphoria_env.engine.turn import chase, clear_pending, further, further_answ
 from euphoria_env.event_kinds import EventKind
 
 _FIRST_OPERATION = len(Effect)
-_MOST_OPERATIONS = 10_000  # between two decisions, which are far fewer unless the row came from outside and is impossible
+_MOST_FORCED = 10_000  # forced answers between two decisions; more come only from an impossible row
 
 
 @jit
@@ -164,9 +164,8 @@ def advance(g, tape):
     Raises:
         ValueError: the player who is asked has no legal move, or nobody is ever asked.
     """
-    decider, turn, left = int(g["player"]), g["turn"], _MOST_OPERATIONS
+    decider, turn, left = int(g["player"]), g["turn"], _MOST_FORCED
     while g["status"] < OVER:
-        left -= 1
         if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
             if only < 0:
@@ -176,6 +175,9 @@ def advance(g, tape):
                 if only == NONE:
                     refuse()
                 return
+            left -= 1  # operations alone come to an end
+            if left == 0:
+                refuse()
             answer(g, tape, only)
         elif g["depth"] == 0:  # this happens only after a trade: the turn player is asked again
             open_turn(g)
@@ -186,8 +188,6 @@ def advance(g, tape):
             op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
             entry_[:] = 0
             carry_out(g, tape, op, p, a, b)
-        if left == 0:
-            refuse()
     # After the end nobody has a legal move and nothing is pending; `player` keeps the last player who had a choice.
     clear_pending(g)
     g["player"] = decider
