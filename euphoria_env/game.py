@@ -130,14 +130,16 @@ class Game:
             vars(self).update(vars(after))
             return
         action, log = self._action(move), self._log
-        tape, saved = log.begin(), self._rows.tobytes()
+        foreign = isinstance(self._start, np.ndarray)  # other rows are possible, so only loaded outcomes can be refused
+        tape, saved = log.begin(), self._rows.tobytes() if log.waiting or foreign else b""
         try:
             if not loop.step(self._rows, 0, action, tape):
                 raise IllegalMove(self.why_illegal(action))
             log.finish(tape)
         except ValueError:
-            self._rows[:] = np.frombuffer(saved, GAME_DTYPE)
-            log.cut(self._marks[-1])
+            if saved:
+                self._rows[:] = np.frombuffer(saved, GAME_DTYPE)
+                log.cut(self._marks[-1])
             raise
         self._moves.append(action)
         self._marks.append(len(log))
