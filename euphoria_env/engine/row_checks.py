@@ -64,7 +64,7 @@ def has_cards(g, p):
 
 @jit
 def in_range(row, low, high, closed):
-    """Returns whether all bytes of a row are within their limits; computes with bytes, so that the compiler vectorizes the loop."""
+    """Returns whether all bytes of a row are within their limits; computed with bytes, the loop is vectorized."""
     wrong = np.int8(0)
     for k in range(_WIDTH):
         wrong = np.int8(wrong | np.int8((row[k] < low[k]) | (row[k] > high[k])) | (row[k] & closed[k]))
