@@ -53,7 +53,7 @@ def _alone(method: _Method) -> _Method:
 
     @wraps(method)
     def call(self: Batch, *given: Any, **named: Any) -> Any:
-        if not self._busy.acquire(blocking=False):
+        if not self._busy.acquire(False):
             raise RuntimeError("another thread uses this Batch now; give each thread one of its own")
         try:
             return method(self, *given, **named)

@@ -16,7 +16,7 @@ from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer, find_legal
-from euphoria_env.engine.move_set import NONE, SEVERAL, count_legal, is_legal, nth_legal
+from euphoria_env.engine.move_set import NONE, count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
@@ -41,7 +41,7 @@ from euphoria_env.engine.turn import chase, clear_pending, further, further_answ
 from euphoria_env.event_kinds import EventKind
 
 _FIRST_OPERATION = len(Effect)
-_MOST_OPERATIONS = 10_000  # between two decisions, which are far fewer unless the row came from outside and is impossible
+_MOST_FORCED = 10_000  # forced answers between two decisions; more come only from an impossible row
 
 
 @jit
@@ -152,28 +152,32 @@ def carry_out_setup(g, tape, op, p, a):
 
 
 @jit
+def refuse():
+    """Refuses to play on."""
+    raise ValueError("the game cannot go on: its row is impossible")
+
+
+@jit
 def advance(g, tape):
     """Carries out what is pending until a player has a real choice, or the game has ended (R18.1).
 
     Raises:
         ValueError: the player who is asked has no legal move, or nobody is ever asked.
     """
-    decider, turn = int(g["player"]), g["turn"]
-    for _ in range(_MOST_OPERATIONS):
-        if g["status"] >= OVER:  # nobody has a legal move, nothing is pending; `player` keeps the last player who had a choice
-            clear_pending(g)
-            g["player"] = decider
-            g["legal"][:] = 0
-            return
+    decider, turn, left = int(g["player"]), g["turn"], _MOST_FORCED
+    while g["status"] < OVER:
         if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
-            if only == NONE:
-                break
-            if only == SEVERAL:
+            if only < 0:
                 g["answer"] = 0
                 if g["player"] != (decider if g["turn"] == turn else g["turn_player"]):
                     log_event(tape, EventKind.ASKED, g["player"], -1, -1)
+                if only == NONE:
+                    refuse()
                 return
+            left -= 1  # operations alone come to an end
+            if left == 0:
+                refuse()
             answer(g, tape, only)
         elif g["depth"] == 0:  # this happens only after a trade: the turn player is asked again
             open_turn(g)
@@ -184,7 +188,10 @@ def advance(g, tape):
             op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
             entry_[:] = 0
             carry_out(g, tape, op, p, a, b)
-    raise ValueError("the game cannot go on: its row is impossible")
+    # After the end nobody has a legal move and nothing is pending; `player` keeps the last player who had a choice.
+    clear_pending(g)
+    g["player"] = decider
+    g["legal"][:] = 0
 
 
 @entry(ROWS, "int64 int64 int64 int64", TAPE)

@@ -13,7 +13,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import WORD_BITS
 from euphoria_env.engine.state import FIELDS, GAME_DTYPE, OPERATIONS, ROWS, SETUP, Operation
 
-_FEWEST, _WIDTH, _BLOCK = 2, GAME_DTYPE.itemsize, 128
+_FEWEST, _WIDTH = 2, GAME_DTYPE.itemsize
 
 
 def _limits(n: int) -> list[np.ndarray]:
@@ -63,19 +63,12 @@ def has_cards(g, p):
 
 
 @jit
-def in_range(row, limits):
-    """Returns whether all bytes of a row are within their limits."""
-    wrong, last = np.zeros(_BLOCK, np.int8), len(row) - _BLOCK
-    for block in range(-(-len(row) // _BLOCK)):  # a block at a time, so that the compiler can vectorize the inner loop
-        at = min(_BLOCK * block, last)
-        values, low, high = row[at : at + _BLOCK], limits[0, at : at + _BLOCK], limits[1, at : at + _BLOCK]
-        closed = limits[2, at : at + _BLOCK]
-        for k in range(_BLOCK):
-            wrong[k] |= np.int8((values[k] < low[k]) | (values[k] > high[k]) | ((values[k] & closed[k]) != 0))
-    found = 0
-    for k in range(_BLOCK):
-        found |= wrong[k]
-    return found == 0
+def in_range(row, low, high, closed):
+    """Returns whether all bytes of a row are within their limits; computed with bytes, the loop is vectorized."""
+    wrong = np.int8(0)
+    for k in range(_WIDTH):
+        wrong = np.int8(wrong | np.int8((row[k] < low[k]) | (row[k] > high[k])) | (row[k] & closed[k]))
+    return wrong == 0
 
 
 @jit
@@ -83,7 +76,7 @@ def fits(rows, i):
     """Returns whether all values of row i are in range, so that compiled code may use it."""
     g = rows[i]
     limits = _LIMITS[min(max(int(g["num_players"]), _FEWEST), MAX_PLAYERS) - _FEWEST]
-    good = in_range(rows.view(np.int8)[_WIDTH * i : _WIDTH * (i + 1)], limits)
+    good = in_range(rows.view(np.int8)[_WIDTH * i : _WIDTH * (i + 1)], limits[0], limits[1], limits[2])
     if good:
         for k in range(int(g["depth"])):
             good &= is_pending(g, k)
