@@ -37,8 +37,8 @@ class Body(msgspec.Struct, forbid_unknown_fields=True):
     """An empty body, and the base of all others."""
 
 
-class Query(msgspec.Struct):
-    """The query of a GET request; unknown keys are ignored."""
+class Query(msgspec.Struct, forbid_unknown_fields=True):
+    """An empty query, and the base of all others."""
 
 
 class SeatQuery(Query):
@@ -162,8 +162,9 @@ async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: floa
         Refused: the body is too long (413), or arrives too slowly (408).
         ValueError: it is not JSON, or not of this type.
     """
+    query = checked(dict(request.query_params), kind if issubclass(kind, Query) else Query, strict=False)
     if request.method in ("GET", "HEAD"):
-        return checked(dict(request.query_params), kind, strict=False) if issubclass(kind, Query) else None
+        return query
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):

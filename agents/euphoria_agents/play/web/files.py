@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play.web.board_data import STATIC, colours, page_icon, symbol_sprite
+from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.scripts import bundle
 from euphoria_env.json_reader import Json
 from euphoria_env.render.lettering import FONT_FILE
@@ -66,6 +67,8 @@ def _page(path: str, files: Mapping[str, bytes], place: str, name: str, first: s
     html = html.replace("/static/", f"{place}/")
 
     async def answer(request: Request) -> Response:
+        if unknown := sorted(set(request.query_params) - {"lang"}):
+            raise Refused(422, f"the page has no {unknown[0]!r} in its address, only 'lang'")
         text = html
         for key, value in request.path_params.items():
             text = text.replace(f"{{{key}}}", quote(value, safe=""))
