@@ -93,7 +93,7 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
         ("evaluate --processes 0", "processes must"),
         ("tournament --agents random weights random", "two or more different agents, not random, weights, random"),
         ("tournament --seed -1", "seed must"),
-        ("tournament --out /dev/null", "/dev/null: File exists"),
+        ("tournament --out /dev/null", "/dev/null is not a folder"),
         ("replay", "the following arguments are required: record"),
         ("replay /none", "/none: no such file"),
         ("replay x --every night", "argument --every: invalid choice: 'night'"),
