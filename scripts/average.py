@@ -38,7 +38,9 @@ class Options:
     files: Annotated[list[Path], Meta(min_length=1)] = option([], "the players", files=READ, metavar="FILE")
     out: Path = option(Path("runs/mean.safetensors"), "file of the mean", files=PLAYER, metavar="FILE")
     win_probs_games: Count0 = option(2000, "games with each number of players to learn win probabilities from; 0: none")
-    critic: Path | None = option(None, "a player whose win probabilities are trained further; else they begin untrained", files=READ)
+    critic: Path | None = option(
+        None, "a player whose win probabilities are trained further; else they begin untrained", files=READ
+    )
     players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players in these games; one named twice gets twice as many"
     )

@@ -91,13 +91,15 @@ def test_an_unknown_name_is_told(call: Callable[[], Any], message: str) -> None:
 
 @pytest.mark.parametrize("action", [True, False, np.True_, np.False_, np.array(True)], ids=repr)
 def test_a_truth_value_is_no_action(action: Any) -> None:
-    one, raw, single, vector, batch = (
-        env(num_players=2), raw_env(num_players=2), EuphoriaEnv(num_players=2), EuphoriaVectorEnv(1, num_players=2), Batch(1, seed=1)
-    )  # fmt: skip
+    one, raw, single = (make(num_players=2) for make in (env, raw_env, EuphoriaEnv))
+    vector, batch = EuphoriaVectorEnv(1, num_players=2), Batch(1, seed=1)
     for made in (one, raw, single, vector):
         made.reset(seed=1)
     calls = [(one.step, AssertionError), (raw.step, IllegalMove), (single.step, IllegalMove), (Game(seed=1).play, IllegalMove)]
-    calls += [(lambda given: vector.step(np.array([given])), ValueError), (lambda given: batch.step(np.array([given])), ValueError)]
+    calls += [
+        (lambda given: vector.step(np.array([given])), ValueError),
+        (lambda given: batch.step(np.array([given])), ValueError),
+    ]
     before = one.game, raw.game, single.game, batch.game(0)
     for call, error in calls:
         with pytest.raises(error):

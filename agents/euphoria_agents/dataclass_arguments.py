@@ -24,9 +24,7 @@ TRACEBACK = "--traceback"
 # ----------------------------------------------------------------------------------------------------------- the dataclass
 
 
-def option(
-    default: Any, help: str, flag: str = "", files: Owned | None = None, unless: str = "", **argument: Any
-) -> Any:
+def option(default: Any, help: str, flag: str = "", files: Owned | None = None, unless: str = "", **argument: Any) -> Any:
     """Returns a field that is an option of the command line; each object gets its own copy of a list.
 
     Args:

@@ -110,7 +110,7 @@ def read_text(path: str | Path) -> str:
         ValueError: it cannot be read; the message names the file.
     """
     try:
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ValueError(f"{path}: not a regular file")
             content = file.read(MOST_READ + 1)
@@ -124,7 +124,7 @@ def read_text(path: str | Path) -> str:
         raise ValueError(f"{path}: {why}") from None
 
 
-def without_waiting(path: str, flags: int) -> int:
+def _without_waiting(path: str, flags: int) -> int:
     """Opens a file without blocking; a named pipe would otherwise wait for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 

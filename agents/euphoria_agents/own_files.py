@@ -7,16 +7,17 @@ place of a beginning says why no such file may be there. The table of an option 
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from euphoria_agents.files import check_folder, check_writable, without_waiting
+from euphoria_agents.files import check_folder, check_writable
 
 Owned = Mapping[str, bytes | str]
 
-_HEAD, _TAIL = 2**12, 2**14  # bytes that are compared; a file of Parquet has the names of its columns at the end
+_BEGINNING = 2**14  # bytes that are compared
 _TENSORS = rb'.{8}\{"__metadata__":\{"euphoria":"\{\\"format\\": \\"euphoria-'
 _CHECKPOINT, _RECORD, _JOURNAL = _TENSORS + rb'ppo\\"', rb'\{"format": "euphoria-record"', rb'\{"chunk": \{"lineup": '
 _STANDINGS = rb'\{\s*"seed": \d+,\s*"rules": \[\s*\{\s*"num_players": |\[\s*\{\s*"agent": "[^\n]*",\s*"against": '
@@ -42,7 +43,7 @@ RESULT: Owned = {
 DATA_SET: Owned = {
     r"plan\.json": rb'\{\s*"agents": \[.*\],\s*"rules": \{\s*"num_players": ',
     r"dataset\.json": rb'\{\s*"format": "euphoria-dataset"',
-    r"part-\d{5,}\.parquet": rb"PAR1.*final_values",
+    r"part-\d{5,}\.parquet": rb"PAR1",
 }
 RUN: Owned = {
     r"state\.safetensors": _TENSORS + rb'run\\"',
@@ -61,7 +62,7 @@ MEASUREMENT: Owned = {"": rb'\{\s*"format": "euphoria-benchmark"'}
 GAMES_SERVED: Owned = {"": rb"SQLite format 3\0.{52}Euph|\Z"}  # `play.web.store` checks more
 
 
-def check_outputs(outputs: Iterable[tuple[str, Path, Owned]], inputs: Iterable[tuple[str, str]]) -> None:
+def check_outputs(outputs: Iterable[tuple[str, Path, Owned]], inputs: Sequence[tuple[str, str]]) -> None:
     """Checks that a command replaces neither files that it reads nor files that no command wrote; changes nothing.
 
     Args:
@@ -72,38 +73,34 @@ def check_outputs(outputs: Iterable[tuple[str, Path, Owned]], inputs: Iterable[t
         ValueError: an output is an input, by whatever path, or a file of somebody else; the message names it.
         OSError: an output cannot be written; the message names it.
     """
-    read = {_identity(file): f"what {flag} reads, {file}" for flag, file in inputs}
     there = [(flag, file, mark) for flag, path, owned in outputs for file, mark in _present(flag, path, owned)]
-    for flag, file, mark in there:
-        if _identity(file) in read:
-            raise ValueError(f"{flag} {file} would replace {read[_identity(file)]}: choose another")
+    for (flag, file, _), (other, read) in itertools.product(there, inputs):
+        if os.path.samefile(file, read):
+            raise ValueError(f"{flag} {file} would replace what {other} reads, {read}: choose another")
     for flag, file, mark in there:
         if isinstance(mark, str):
             raise ValueError(f"{file}: {mark}")
-        if not re.match(mark, _ends(file), re.DOTALL):
-            raise ValueError(f"{file} is not a file that this command wrote, and stays as it is: choose another {flag}")
+        with file.open("rb") as stream:
+            if not re.match(mark, stream.read(_BEGINNING), re.DOTALL):
+                raise ValueError(f"{file} is not a file that this command wrote, and stays as it is: choose another {flag}")
 
 
 def _present(flag: str, path: Path, owned: Owned) -> Iterator[tuple[Path, bytes | str]]:
     """Yields the files that are there already under the names in a table, each with the entry of its name."""
-    beside = [name for name in owned if re.fullmatch(r"(\.\w+)?", name)]
-    found = [(path.with_suffix(name) if name else path, name) for name in beside]
-    if len(beside) < len(owned):
-        names = [name for name in owned if name not in beside]
-        found += [(file, name) for below, file in _below(flag, path, names) for name in names if _fits(name, below)]
-    for file, name in found:
+    suffixes = {name: mark for name, mark in owned.items() if re.fullmatch(r"(\.\w+)?", name)}
+    found = [(path.with_suffix(name) if name else path, mark) for name, mark in suffixes.items()]
+    if len(suffixes) < len(owned):
+        folders = {part for name in owned for part in re.findall(r"([\w-]+)/", name)}
+        for below, file in _below(flag, path, folders):  # in any case, since some file systems do not tell A from a
+            found += [(file, mark) for name, mark in owned.items() if re.fullmatch(name, below, re.IGNORECASE)]
+    for file, mark in found:
         check_writable(file)
         if file.exists():
-            yield file, owned[name]
+            yield file, mark
 
 
-def _fits(name: str, below: str) -> bool:
-    return re.fullmatch(name, below, re.IGNORECASE) is not None  # some file systems do not tell A from a
-
-
-def _below(flag: str, folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """Yields what is in a folder and in those of its folders in which files may be written, by its name in the folder."""
-    inner = {part for name in names for part in re.findall(r"([\w-]+)/", name)}
+def _below(flag: str, folder: Path, inner: Container[str]) -> Iterator[tuple[str, Path]]:
+    """Yields what is in a folder and in its folders with names in `inner`, by the path from the folder."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder: choose another {flag}")
     check_folder(folder)
@@ -112,16 +109,3 @@ def _below(flag: str, folder: Path, names: Iterable[str]) -> Iterator[tuple[str,
             yield from ((f"{entry.name}/{below}", file) for below, file in _below(flag, entry, ()))
         else:
             yield entry.name, entry
-
-
-def _identity(file: str | Path) -> tuple[int, int]:
-    found = os.stat(file)
-    return found.st_dev, found.st_ino
-
-
-def _ends(file: Path) -> bytes:
-    """Returns the first and the last bytes of a file."""
-    with open(file, "rb", opener=without_waiting) as stream:
-        head, size = stream.read(_HEAD), os.fstat(stream.fileno()).st_size
-        stream.seek(max(_HEAD, size - _TAIL))
-        return head + stream.read(_TAIL)

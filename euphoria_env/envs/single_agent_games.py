@@ -102,8 +102,8 @@ class SingleAgentGames(AgentGames):
         """Restarts games and plays up to the learners' first decisions.
 
         Args:
-            rng: the source of all deals and other chance from now on, of which nothing is drawn later; equal generators give equal
-                games, whichever are chosen. None: the chosen games go on as if they had ended.
+            rng: the source of all deals and other chance from now on, from which nothing is drawn later; equal generators give
+                equal games, whichever are chosen. None: the chosen games go on as if they had ended.
             starts: by number, the games to go on from instead of the setup.
             chosen: (N,) bool, the games to restart; None: all.
             positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.

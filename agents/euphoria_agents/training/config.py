@@ -59,7 +59,9 @@ class Options:
     )
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one", files=READ)
     critic: Path | None = option(
-        None, "take the values for the advantages from the win probabilities of this checkpoint; only for --reward win", files=READ
+        None,
+        "take the values for the advantages from the win probabilities of this checkpoint; only for --reward win",
+        files=READ,
     )
     players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"

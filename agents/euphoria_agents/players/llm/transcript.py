@@ -71,11 +71,11 @@ class Transcripts:
             try:
                 line = msgspec.json.decode(text, type=Line)
                 if line.version != VERSION:
-                    raise ValueError(f"version {line.version}, not {VERSION}")
-            except ValueError as error:
-                if type(error) is msgspec.DecodeError:
-                    continue
+                    raise msgspec.ValidationError(f"version {line.version}, not {VERSION}")
+            except msgspec.ValidationError as error:
                 raise ValueError(f"{path}, line {number}: no transcript of this version ({error}); use another folder") from None
+            except msgspec.DecodeError:
+                continue
             self._known.setdefault(f"{path.stem} {line.key}", []).append(line)
 
     def known(self, game: str, messages: list[dict[str, str]]) -> Reply | None:
