@@ -21,6 +21,14 @@ def _derived(rng: np.random.Generator, size: int) -> int:
     return int.from_bytes(hashlib.blake2b(rng.bytes(_BYTES_DRAWN), digest_size=size).digest(), "little")
 
 
+def beside_deals(seed: int) -> np.random.Generator:
+    """Returns a generator for the chance of a game that is not in its deal: seats, opponents, moves played at random.
+
+    What it draws changes no later game, whose seed comes from another generator.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed % 2**64, spawn_key=(1,)))
+
+
 def derived_generator(rng: np.random.Generator) -> np.random.Generator:
     """Returns a generator for agents; it depends only on the state of `rng`."""
     return np.random.default_rng(_derived(rng, 16))

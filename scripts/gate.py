@@ -37,6 +37,7 @@ from euphoria_agents.matches.tournament import (
     seeds_of_a_unit,
     sources,
 )
+from euphoria_agents.own_files import MATCHES
 from euphoria_env import Rules
 
 LEAST = 48  # deals, before which the variance is not trusted
@@ -58,7 +59,7 @@ class Options:
     deals: int = option(4000, "the number of deals after which it is undecided")
     seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
-    out: Path | None = option(None, "folder for the games; the same command continues where it stopped")
+    out: Path | None = option(None, "folder for the games; the same command continues where it stopped", files=MATCHES)
     game: dict[str, Any] = rules_options()
 
 
@@ -165,8 +166,6 @@ def check(options: Options) -> None:
 @players_ended()
 def decide(options: Options, console: Console) -> str:
     """Plays until there is a verdict and returns it; the number of processes does not change it."""
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None)
     gate = Gate(list(dict.fromkeys(options.against)), options.gain, options.loss, options.error)
     specs = (options.agent, options.instead_of, *options.against)

@@ -28,7 +28,7 @@ def resolve_dilemma(g, p):
     """Asks how the dilemma is paid, after `star` or `recruit` was chosen."""
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
-    push(g, Operation.LIMITS, p, 0, 0)
+    push(g, Operation.LIMITS, p, 0, 0)  # R4.8; with the cards that there are, nothing after the payment lowers morale or draws
     push(g, Operation.DILEMMA_PAID, p, RESOLVED_STAR + index_from(g["answer"], DILEMMA, 2), 0)
     push(g, Operation.DILEMMA_WAY_CHOSEN, p, 0, 0)
     ask_for(g, Decision.DILEMMA_WAY, p)

@@ -69,18 +69,18 @@ def known_number(action: Any) -> int:
 # ----------------------------------------------------------------------------------------------------------------- reset
 
 
-def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",)) -> Mapping[str, Any]:
+def reset_options(options: Any, allowed: tuple[str, ...] = ("position",)) -> Mapping[str, Any]:
     """Returns the `options` of `reset`, empty for None.
 
     Raises:
-        ValueError: `options` is not a mapping, or has an option that is not in `allowed` (None: any option is).
+        ValueError: `options` is not a mapping, or has an option that is not in `allowed`.
     """
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be a dict or None, not {options!r}")
     for name in options:
-        if allowed and name not in allowed:
+        if name not in allowed:
             raise ValueError(f"options.{name}: no such option; allowed is {' or '.join(allowed)}")
     return options
 
@@ -139,14 +139,13 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
 
 
 def starts_from(
-    seed: Any, positions: Mapping[int, Any], chosen: np.ndarray | None, n: int, rules: BatchRules, rng: np.random.Generator
+    seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRules, rng: np.random.Generator
 ) -> tuple[int | None, dict[int, Game]]:
     """Returns the common seed of N games, and a dict from number to game of those that start with their own seed or position.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
         positions: positions by the number of their game.
-        chosen: (N,) bool, the games that restart; None: all.
         n, rules: the number of games and their rules.
         rng: gives the positions their seeds if `seed` is None; otherwise it is not used.
 
@@ -159,7 +158,6 @@ def starts_from(
     elif np.ndim(seed) == 0:
         root = read_seed(seed) % 2**64
         seeds = np.random.SeedSequence(root).generate_state(n, np.uint64).tolist()
-        dealt = [] if chosen is None else np.flatnonzero(chosen).tolist()  # the batch goes on from its first seed
     elif len(seed) != n:
         raise ValueError(f"seed must be an integer, None, or a list of {n}, not of {len(seed)}")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -130,6 +131,13 @@ class Opponents:
         else:
             after = (np.arange(self._players) - seats[:, None]) % players[:, None]  # seats after the learner
             self._seated[games] = self._next[after - 1]
+
+    @contextmanager
+    def kept(self, games: np.ndarray) -> Iterator[None]:
+        """Keeps the players of games while others are assigned to them."""
+        seated = self._seated[games]
+        yield
+        self._seated[games] = seated
 
     def at(self, game: int) -> list[Player]:
         """Returns the players of a game by seat; the one at the learner's seat is a placeholder."""

@@ -110,20 +110,21 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         if position is not None and game_from(position, self.rules, 0).ranking is not None:  # before the generator is used
             raise ValueError("options.position: the game has ended")
         super().reset(seed=None if seed is None else read_seed(seed) % 2**64)
+        number = int(self.np_random.integers(2**63 - 1))
         for again in range(MOST_UNASKED):
-            number = int(self.np_random.integers(2**63 - 1))
             self._start(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
             if self._asked:
                 return self._observed_by_learner(), self._info()
+            number = int(self._chance.integers(2**63 - 1))
         raise never_asked("EuphoriaEnv" if position is None else "options.position")
 
     def _start(self, game: Game | None, seed: int) -> None:
         """Seats all players, in a new game of this seed if `game` is None, and plays up to the learner's first decision."""
         n = self.rules.num_players
-        self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
-        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self.np_random)
-        self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
         self._begin(game, seed)
+        self._seat = int(self._chance.integers(n)) if self._given_seat is None else self._given_seat
+        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self._chance)
+        self._opponents, self._generators = self._line_up.at(0), Generators(self._chance)
         self._play_others(credited=False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -160,8 +161,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def _kept_generators(self) -> dict[str, Any]:
         """Returns copies of the generators that a step uses, and that the learner decides."""
         agents = {id(agent): agent for agent in self._opponents}  # are not copied
-        rng, generators = copy.deepcopy((self._np_random, self._generators), agents)
-        return {"_np_random": rng, "_generators": generators, "_asked": True}
+        rng, generators = copy.deepcopy((self._chance, self._generators), agents)
+        return {"_chance": rng, "_generators": generators, "_asked": True}
 
     def _undo(self, kept: dict[str, Any]) -> None:
         super()._undo(self._step_began)
@@ -178,7 +179,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
 
     def _deal(self) -> Game:
         """Returns the game for an opponent that needs it, determinized for its seat (R19)."""
-        return self.game.determinize(self._player, derived_seed(self.np_random))
+        return self.game.determinize(self._player, derived_seed(self._chance))
 
     def _observed_by_learner(self) -> Any:
         return self._observed_by(self._seat, self._fresh_mask() if self._masked else None)

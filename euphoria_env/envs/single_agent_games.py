@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from euphoria_env.agent_protocol import AgentGames, Generators, Player
 from euphoria_env.batch import Batch
 from euphoria_env.batch_rules import BatchRules, RulesSource
+from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
 from euphoria_env.envs.opponents import Opponents
@@ -93,7 +94,7 @@ class SingleAgentGames(AgentGames):
 
     def reset(
         self,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None = None,
         starts: Mapping[int, Game] | None = None,
         chosen: np.ndarray | None = None,
         positions: Mapping[int, Any] | None = None,
@@ -101,7 +102,8 @@ class SingleAgentGames(AgentGames):
         """Restarts games and plays up to the learners' first decisions.
 
         Args:
-            rng: the only source of chance from now on; equal generators give equal games.
+            rng: the source of all deals and other chance from now on, from which nothing is drawn later; equal generators give
+                equal games, whichever are chosen. None: the chosen games go on as if they had ended.
             starts: by number, the games to go on from instead of the setup.
             chosen: (N,) bool, the games to restart; None: all.
             positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.
@@ -110,13 +112,20 @@ class SingleAgentGames(AgentGames):
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some games were chosen, but none has begun.
         """
-        batch = self.ready if chosen is not None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        batch = dealt if chosen is None and dealt is not None else self.ready
         games = self._games if chosen is None else np.flatnonzero(chosen)
         begun = {i: game for i, game in (starts or {}).items() if i in games}
+        if dealt is not None and dealt is not batch:
+            begun = {i: begun[i] if i in begun else dealt.game(i) for i in games.tolist()}
         if begun or chosen is not None:
             batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
-        self.batch, self.rng = batch, rng
-        self._begin(games)
+        self.batch, self.rng = batch, self.rng if rng is None else derived_generator(rng)
+        spared = games[:0] if dealt is None else np.setdiff1d(self._games, games)
+        seats = self.seats[spared]
+        with self.opponents.kept(spared):
+            self._begin(games if dealt is None else self._games)  # so a game has the same seats whichever others restart
+        self.seats[spared] = seats
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._positions = positions or {}
         self._play_opponents()

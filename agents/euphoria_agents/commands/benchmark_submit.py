@@ -16,7 +16,7 @@ from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_pa
 from euphoria_agents.benchmark.judging import files_then
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.commands.shared_arguments import SubmitOptions
-from euphoria_agents.files import MOST_READ, write_whole
+from euphoria_agents.files import MOST_READ, atomic_write, check_writable, write_whole
 from euphoria_agents.provenance import file_hash
 from euphoria_agents.registry import ships
 from euphoria_env.json_reader import Json
@@ -39,8 +39,8 @@ def run(options: SubmitOptions) -> None:
     copies = {} if ships(entry["agent"]["spec"]) else _copies(options.folder, entry["agent"]["files"])
     write_whole(path, json.dumps(entry, indent=1) + "\n")
     for name, source in copies.items():
-        (options.folder / COPIES / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, options.folder / COPIES / name)
+        with atomic_write(options.folder / COPIES / name) as copy:
+            shutil.copyfile(source, copy)
     _draw_leaderboard(clone, path)
     files = [path, *(clone / "docs" / page for page in PAGES)]
     for line in _told(entry, options.folder / COPIES if copies else None, path, files):
@@ -60,6 +60,10 @@ def _copies(folder: Path, files: dict[str, str]) -> dict[str, str]:
             raise ValueError(f"{folder}: {name!r} is no name of a file of the agent")
         if file_hash(path) != files[name]:
             raise ValueError(f"{path} is not as it was when the agent was judged: judge the agent again")
+        copy = folder / COPIES / name
+        check_writable(copy)
+        if copy.exists() and file_hash(str(copy)) != files[name]:
+            raise ValueError(f"{copy} is not a copy of {path}, and stays as it is: move it elsewhere")
         if not Path(path).is_relative_to(Path.cwd()) and (size := os.path.getsize(path)) > MOST_READ:
             raise ValueError(
                 f"{path} cannot be copied: {size >> 20} MiB, and outside the working folder at most {MOST_READ >> 20}; judge the "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.shared_arguments import MatchOptions, PlayOptions
 from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
@@ -36,8 +37,6 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
     """Plays units of work, showing the progress, and returns all results; does not replay those already in `options.out`."""
     check_counts(processes=options.processes)
-    for folder in filter(None, (options.out, options.records)):
-        folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
     warm_up({spec: unit.rules for unit in units for spec in unit.lineup})
     finished = journal.finished(units)
@@ -68,6 +67,7 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
     Raises:
         AgentFailed: an agent failed, or took too long.
     """
+    prepare()
     for spec, rules in agents.items():
         if getattr(player(spec), "costs_money", False):
             continue
@@ -106,6 +106,5 @@ def milliseconds(seconds: float) -> str:
 
 def write_results(folder: Path, results: Any, reports: Sequence[ResultTable]) -> None:
     """Writes results.json and table.md."""
-    folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "results.json", json.dumps(results, indent=1) + "\n")
     write_whole(folder / "table.md", "\n".join(report.markdown() for report in reports))
