@@ -57,6 +57,10 @@ WINS = {
         position(4, FREE | {"artifacts": {"bat": 1}} | recruits("flartner_the_scammer"), workers={SITE: [[0, 3]]}, **THREE),
         "place 4 euphorian_site_1_2",
     ),
+    "a site, and the other needs one star too": (
+        position(1, FREE | {"goods": {"gold": 1}}, workers={SITE: [[0, 3]]}),
+        "place 4 euphorian_site_1_2",
+    ),
     "two workers": (position(2, ALL | {"workers": [4, 4]}), "place 4 incinerator_of_historical_accuracy"),
     "two workers, a recruit": (
         position(3, ALL | {"workers": [4, 4]} | recruits("katy_the_dietician"), allegiance={"euphorian": 10}),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NEAR = 3  # the most missing stars with which a win is looked for
 _MOST_ROWS, _MOST_MOVES = 256, 1000  # of one search: it takes at most about 1 ms, and finds the same everywhere
 _EVENTS = 128  # of one move
-_SAFE = 3  # missing stars that another player cannot all place by what is drawn or shown until the end is checked
+_SAFE = 3  # missing stars that another player cannot all place by what is drawn until the end is checked; a tile gives none
 _STARS_LEFT, _TO_WIN = start_of("player_0.stars"), start_of("stars_to_win")
 _OPENS = (EventKind.SHUFFLED, EventKind.REVEALED, EventKind.OFFER)  # what follows may depend on hidden cards
 _UNSURE = np.array([bool(row.outcome or row.secret) or kind in _OPENS for kind, row in KIND_ROWS.items()])
@@ -95,21 +95,20 @@ def find_sure_win(rows, tape):  # type: ignore[no-untyped-def]
 @jit
 def wins(g, tape, p, missing):  # type: ignore[no-untyped-def]
     """Returns whether a move has won for certain for player p, to whom stars were missing; marks the tape if it is unsure."""
-    at, events, sure, built = int(tape[TAPE_FIRST]), int(tape[TAPE_EVENTS]), True, False
+    at, events, drawn, built, late = int(tape[TAPE_FIRST]), int(tape[TAPE_EVENTS]), False, False, False
     for _ in range(min(events, _EVENTS)):
         kind, own = int(tape[at]), tape[at + 1] == p
         forced = not own and tape[at + 2] >= FIRST_ARTIFACT and (kind == EventKind.PAID or kind == EventKind.DISCARDED)
-        late = built and kind != EventKind.RETURNED and kind != EventKind.STAR  # the tile may have changed it
-        sure = not (forced or late or _UNSURE[kind]) and sure
+        drawn = forced or _UNSURE[kind] or drawn
+        late = (built and kind != EventKind.RETURNED and kind != EventKind.STAR) or late  # the tile may have changed it
         built = kind == EventKind.BUILT or built
-        missing -= sure and own and EventKind.STAR <= kind <= EventKind.STAR_ON_DILEMMA
+        missing -= own and EventKind.STAR <= kind <= EventKind.STAR_ON_DILEMMA and not (drawn or late)
         at += EVENT_SIZE
-    sure = sure and not built and events <= _EVENTS
-    if not sure:
+    if drawn or built or events > _EVENTS:
         tape[TAPE_EVENTS] = -1
     if missing > 0 or events > _EVENTS:
         return False
-    safe = True
+    safe, needed = True, _SAFE if drawn else 1
     for q in range(int(g["num_players"])):
-        safe = safe and (q == p or stars_missing(g, q) >= _SAFE)
-    return safe or (sure and g["status"] == OVER and g["winner"] == p)
+        safe = safe and (q == p or stars_missing(g, q) >= needed)
+    return safe or (not drawn and not built and g["status"] == OVER and g["winner"] == p)
