@@ -54,6 +54,7 @@ class Player(Protocol):
         needs_story: if true, this game has a `story`, if whoever deals it knows what has happened.
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
+        reconsider: `reconsider(moves, observations, deal)` may then change some of these moves; `deal(k)` returns such a game.
         answers_alike: if the class itself sets it to true, `act` must choose as `act_batch` does and draw the same numbers.
         name: the name that error messages use instead of the name of the class.
         counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those
@@ -125,6 +126,8 @@ def query(
             seconds += took
     elif hasattr(agent, "act_batch"):
         answers, seconds = _timed(agent, agent.act_batch, observations, masks, rng)
+        if hasattr(agent, "reconsider"):
+            seconds += _timed(agent, agent.reconsider, answers, observations, deal)[1]
     else:
         pairs = zip(observations, masks, strict=True)
         answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng) for observation, mask in pairs])
@@ -135,7 +138,8 @@ def query_one(
     agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, deal: Callable[[], Game]
 ) -> int:
     """Queries an agent for one move; arguments and errors as for `query`, but the agent gets a copy of the mask."""
-    if not type(agent).__dict__.get("answers_alike"):  # a subclass may have another `act_batch`
+    alike = type(agent).__dict__.get("answers_alike")  # a subclass may have another `act_batch`
+    if not alike or hasattr(agent, "reconsider"):
         return int(query(agent, observation[None], mask[None].copy(), rng, lambda _: deal())[0][0])
     try:
         move = agent.act(observation, mask.copy(), rng)

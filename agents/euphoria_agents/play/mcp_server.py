@@ -33,7 +33,7 @@ from euphoria_env import Game, Rules, words
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.text import TextOptions, observation_text, rules_text
+from euphoria_env.text import TextOptions, observation_text, read_answer, rules_text
 
 OPPONENT = "ppo"
 HOW_TO_PLAY = "`moves` lists your legal moves; call `play` with one of them, word for word"
@@ -110,11 +110,13 @@ class Table:
         """Plays a move, and the agents' next ones; returns what happened, the question, and your legal moves.
 
         Args:
-            move: a legal move, word for word as `moves` writes it.
+            move: a legal move, word for word as `moves` writes it; longer answers are read as those of language models.
         """
         session = self._begun()
-        before = session.decisions
-        session.play(self._seat, " ".join(move.lower().split()))
+        before, answer = session.decisions, read_answer(move, session.game_at().legal())
+        if answer.fault:
+            raise ValueError(f"{answer.error}; {HOW_TO_PLAY}")
+        session.play(self._seat, answer.move)
         self._let_agents_play(session)
         return "\n".join([*session.log(self._seat, before), "", session.question(self._seat), "", self.moves()])
 

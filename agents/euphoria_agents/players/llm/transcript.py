@@ -31,6 +31,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
         fault: "" if it was a legal move, else "illegal" or "unreadable".
         tokens_in, tokens_out: tokens of prompt and answer.
         seconds: how long it took.
+        cut: whether the server cut the answer.
     """
 
     version: int
@@ -43,6 +44,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     tokens_in: int
     tokens_out: int
     seconds: float
+    cut: bool = False
 
 
 class Transcripts:
@@ -83,13 +85,13 @@ class Transcripts:
         with self._lock:
             lines = self._known.get(f"{game} {self._hash(messages)}")
             line = lines.pop(0) if lines else None
-        return None if line is None else Reply(line.answer, line.thinking, line.tokens_in, line.tokens_out)
+        return None if line is None else Reply(line.answer, line.thinking, line.tokens_in, line.tokens_out, line.cut)
 
     def add(self, game: str, messages: list[dict[str, str]], reply: Reply, tries: int, fault: str, seconds: float) -> None:
         """Appends an answer to the transcript of a game."""
         if self._folder is None:
             return
-        said = reply.text, reply.thinking, tries, fault, reply.tokens_in, reply.tokens_out, round(seconds, 3)
+        said = reply.text, reply.thinking, tries, fault, reply.tokens_in, reply.tokens_out, round(seconds, 3), reply.cut
         line = Line(VERSION, self._hash(messages), messages[-1]["content"], *said)
         with self._lock:
             append_line(self._folder / f"{game}.jsonl", msgspec.json.encode(line).decode())
