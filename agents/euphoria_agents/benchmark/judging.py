@@ -18,14 +18,14 @@ import numpy as np
 
 from euphoria_agents.benchmark import measures
 from euphoria_agents.benchmark.regret import play_and_judge
-from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
+from euphoria_agents.benchmark.results import FORMAT, PROTOCOL, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
-from euphoria_agents.registry import file_hashes
+from euphoria_agents.registry import file_hashes, is_builtin
 from euphoria_env import Rules
 from euphoria_env.json_reader import Json
 
@@ -120,6 +120,7 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     reasons = {
         "its agent is not repeatable": not found["agent"]["repeatable"],
         "it does not say how each chunk ended: it was judged by an older version": None in chunks,
+        "it was judged by an older protocol": found.get("protocol", 1) < PROTOCOL and not is_builtin(spec),
         "its agent has other files": found["agent"]["files"] != file_hashes(spec),
         "this version plays other games": found["environment"]["fingerprint"] != fingerprint(task),
     }
@@ -185,7 +186,8 @@ def judge(
     played = play_units(
         [unit for match in matches for unit in match.units], journal, run, progress, task.seconds, player_of(task)
     )
-    found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
+    found = {"format": FORMAT, "version": VERSION, "protocol": PROTOCOL, "task": task.name, **about}
+    found |= _scores(task, matches, played)
     effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}

@@ -14,6 +14,7 @@ from rich.console import Console
 from euphoria_agents import charts
 from euphoria_agents.commands.match_output import (
     SCORE_COLUMNS,
+    choose_seed,
     milliseconds,
     play_all,
     rules_of,
@@ -105,8 +106,9 @@ def _share(line: Standing, opponent: str) -> float | None:
 def run(options: TournamentOptions) -> None:
     """Plays the tournament, prints the standings, and writes the results."""
     console = Console(emoji=False, markup=False)
-    units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, options.seed)]
-    played = play_all(options, console, units)
+    seed = choose_seed(options.seed, options.folder)
+    units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, seed)]
+    played = play_all(options, console, units, seed)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
     if options.records:
@@ -114,7 +116,7 @@ def run(options: TournamentOptions) -> None:
     games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())
     if options.out:
         results = {
-            "seed": options.seed,
+            "seed": seed,
             "rules": [rules.to_dict() for rules in rules_of(options)],
             "games": games,
             "truncated": cut_off,

@@ -14,13 +14,15 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, count_rows, sha256, write_part
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.machine import versions
+from euphoria_agents.matches.players import Kind, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.matches.tournament import check_counts, player, sources
+from euphoria_agents.matches.tournament import PLAYERS, check_counts, player, sources
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
-from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent
+from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart
+from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.observations import OBS_SIZE
@@ -106,7 +108,8 @@ def play_part(part: DatasetPart) -> bytes:
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
     games, seated, choices, deals = map(
-        np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
+        np.random.default_rng,
+        np.random.SeedSequence((seed_for(map(player, part.specs), part.seed), part.rules.num_players, part.first)).spawn(4),
     )
     tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
     while tables.play_round(generators):
@@ -116,6 +119,8 @@ def play_part(part: DatasetPart) -> bytes:
 
 class PartGames(AgentGames):
     """The games of a part side by side, and their decisions.
+
+    An agent that may remember games plays each further seat of a game in a further process, and in an order of its own.
 
     Args:
         part: the part.
@@ -128,8 +133,8 @@ class PartGames(AgentGames):
         self.moves = np.zeros(part.games, np.int64)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
-        self._agents = [player(spec) for spec in part.specs]
         self._seated = np.array([part.specs.index(spec) for spec in part.agents])[seated]
+        self._seat_agents(part)
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
@@ -138,10 +143,28 @@ class PartGames(AgentGames):
         self._moves: list[np.ndarray] = []
         self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # one CSR a round
 
+    def _seat_agents(self, part: DatasetPart) -> None:
+        """Makes the agents, and sets their indices by game and seat."""
+        self._agents: list[Agent] = []
+        self._playing, self._orders = np.zeros_like(self._seated), dict[int, np.ndarray]()
+        earlier = np.tril(self._seated[:, :, None] == self._seated[:, None, :], -1).sum(2)  # seats of the same spec before it
+        most: dict[Kind, int] = {
+            (spec, None): 1 + int(earlier[self._seated == k].max(initial=0)) for k, spec in enumerate(part.specs)
+        }
+        for k, agents in enumerate(PLAYERS.seats(most, (part.seed, part.rules.num_players, part.first)).values()):
+            for place, agent in enumerate(agents):
+                if not (place and keeps_games_apart(agent)):
+                    self._playing[(self._seated == k) & (earlier >= place)] = len(self._agents)
+                    self._agents.append(agent)
+                if not keeps_games_apart(agent):
+                    self._orders[id(agent)] = derived_generator(self.rng).permutation(part.games)
+
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
         games = np.flatnonzero(self._active)
-        return games_by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
+        for agent, own in games_by_agent(self._agents, self._playing[games, self.batch.player[games]], games):
+            order = self._orders.get(id(agent))
+            yield agent, own if order is None else own[np.argsort(order[own])]
 
     def advance(self) -> None:
         """Records the decisions, plays the moves, and records the results of the games that have ended."""
