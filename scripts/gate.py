@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from euphoria_agents.commands.match_output import choose_seed, keep_seed, warm_up
+from euphoria_agents.commands.match_output import warm_up
 from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.players import seed_for
@@ -33,6 +33,8 @@ from euphoria_agents.matches.tournament import (
     Journal,
     WorkUnit,
     check_counts,
+    choose_seed,
+    keep_seed,
     play_units,
     player,
     players_ended,

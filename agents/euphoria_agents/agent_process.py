@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import math
 import os
 import signal
 import sys
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 FIRST_SECONDS = 300.0  # the limit for making the agent, and for its first answer of each kind
 PATIENCE = 10.0  # after so many seconds of waiting a line says for whom
-_PURPOSES = {"make": "to be made", "explain": "to explain", "counts": "to tell its counts"}
 MOST_BYTES = 1 << 24  # the largest answer that is accepted
 LONGEST = 500  # an error's text is cut to this many characters
 ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
@@ -150,7 +150,7 @@ class AgentProcess(Agent):
         try:
             if request is not None:
                 self._child.connection.send(request)
-            in_time = self._wait(kind, None if limit is None else limit * decisions)
+            in_time = self._wait(kind, math.inf if limit is None else limit * decisions)
             answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
         except (EOFError, OSError, ValueError):  # `OSError` and `ValueError` if another thread has just closed it
             raise AgentFailed(f"the agent {self.name} {self._end()}") from None
@@ -170,18 +170,16 @@ class AgentProcess(Agent):
         self._answered.add(kind)
         return reply
 
-    def _wait(self, kind: str, limit: float | None) -> bool:
+    def _wait(self, kind: str, limit: float) -> bool:
         """Waits for an answer, and returns whether it has come; tells a long wait, and later only one that is twice as long."""
         told = self._patience
-        if self._child.connection.poll(told if limit is None else min(limit, told)):
-            return True
-        if limit is not None and limit <= told:
-            return False
-        most = "" if limit is None else f", at most {limit:g} s"
-        line = f"waiting for the agent {self.name} {_PURPOSES.get(kind, 'to choose')}: {told:g} s so far{most}"
+        if self._child.connection.poll(min(limit, told)) or limit <= told:
+            return self._child.connection.poll()
+        purpose = {"make": "to be made", "explain": "to explain", "counts": "to tell its counts"}.get(kind, "to choose")
+        line = f"waiting for the agent {self.name} {purpose}: {told:g} s so far, at most {limit:g} s"
         print(line, file=sys.stderr, flush=True)
         self._patience *= 2
-        return self._child.connection.poll(None if limit is None else limit - told)
+        return self._child.connection.poll(None if limit == math.inf else limit - told)
 
     def _end(self) -> str:
         """Ends the process, and returns how it ended."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.commands.match_output import choose_seed, executor, keep_seed, warm_up
+from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import CollectOptions
 from euphoria_agents.data.collecting import collect, parts_of
-from euphoria_agents.matches.tournament import check_counts, players_ended
+from euphoria_agents.matches.tournament import check_counts, choose_seed, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Rules
 
@@ -21,7 +21,6 @@ def run(options: CollectOptions) -> None:
     parts = parts_of(options.agents, rules, options.games, seed, options.reward)
     warm_up(dict.fromkeys(options.agents, rules))
     with Progress(console, "collecting", "games", options.games) as progress:
-        keep_seed(options.out, seed)
         found = collect(options.out, parts, executor(options), progress.advance)
     size = sum((options.out / file["name"]).stat().st_size for file in found["files"])
     summary = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes per decision"

@@ -8,7 +8,6 @@ from rich.console import Console
 
 from euphoria_agents.commands.match_output import (
     SCORE_COLUMNS,
-    choose_seed,
     milliseconds,
     play_all,
     rules_of,
@@ -19,7 +18,7 @@ from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.players import seed_for
-from euphoria_agents.matches.tournament import check_counts, comparison, player, seeds_of_a_unit
+from euphoria_agents.matches.tournament import check_counts, choose_seed, comparison, keep_seed, player, seeds_of_a_unit
 
 
 def match_report(title: str) -> ResultTable:
@@ -39,7 +38,7 @@ def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
     console = Console(emoji=False, markup=False)
     models = {spec: player(spec) for spec in configure_models(options)}  # `play_all` forgets its players at the end
-    specs, seed = [options.agent, *options.against], choose_seed(options.seed, options.folder)
+    specs, seed = [options.agent, *options.against], choose_seed(options.seed, options.out or options.transcripts)
     check_counts(seed=seed)
     size, deals = seeds_of_a_unit(specs), seed_for(map(player, specs), seed)
     matches = {
@@ -47,6 +46,7 @@ def run(options: EvaluateOptions) -> None:
         for rules in rules_of(options)
         for opponent in dict.fromkeys(options.against)
     }
+    keep_seed(options.transcripts, seed)
     try:
         played = play_all(options, console, [unit for units in matches.values() for unit in units], seed)
     finally:

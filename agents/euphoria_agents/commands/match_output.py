@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,16 +13,13 @@ from rich.console import Console
 
 from euphoria_agents.commands.shared_arguments import MatchOptions, PlayOptions
 from euphoria_agents.commands.tables import Column, ResultTable
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import query
-
-SEED = "_seed.txt"  # readers of Parquet pass over files with such names
-MOST_DIGITS = 1000
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
@@ -35,34 +31,9 @@ def rules_of(options: MatchOptions) -> list[Rules]:
     return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 
-def choose_seed(given: int | None, folder: Path | None) -> int:
-    """Returns the seed of a run: the one given, else that of the run that is in its folder, else 128 random bits.
-
-    Raises:
-        ValueError: the folder has no number where `keep_seed` puts one; the message names the file.
-    """
-    if given is not None:
-        return given
-    kept = folder / SEED if folder else None
-    if kept is None or not kept.exists():
-        return secrets.randbits(128)
-    if not (text := read_text(kept).strip()).isdecimal() or len(text) > MOST_DIGITS:
-        raise ValueError(f"{kept} must have a number, the seed of the run: name it by --seed")
-    return int(text)
-
-
-def keep_seed(folder: Path | None, seed: int) -> None:
-    """Writes the seed of a run into its folder, so that the same command continues it."""
-    if folder:
-        write_whole(folder / SEED, f"{seed}\n")
-
-
 @players_ended()
 def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit], seed: int) -> dict[WorkUnit, MatchResult]:
-    """Plays units of work, showing the progress, and returns all results; does not replay those already in `options.out`.
-
-    `seed` is that of the run, as it was given or chosen (`choose_seed`).
-    """
+    """Plays units of work, showing the progress, and returns all results; does not replay those already in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +42,7 @@ def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit],
     finished = journal.finished(units)
     to_play = sum(unit.games for unit in units if unit not in finished)
     console.print(f"{to_play:,} games to play: every deal from every seat (--seed {seed})", soft_wrap=True, highlight=False)
-    keep_seed(options.folder, seed)
+    keep_seed(options.out, seed)
     with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
         return play_units(units, journal, executor(options), progress.advance)
 

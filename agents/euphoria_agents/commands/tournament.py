@@ -14,7 +14,6 @@ from rich.console import Console
 from euphoria_agents import charts
 from euphoria_agents.commands.match_output import (
     SCORE_COLUMNS,
-    choose_seed,
     milliseconds,
     play_all,
     rules_of,
@@ -25,7 +24,7 @@ from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
-from euphoria_agents.matches.tournament import Standing, WorkUnit, schedule, standings
+from euphoria_agents.matches.tournament import Standing, WorkUnit, choose_seed, schedule, standings
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
 
 ALL = "all"  # the standings over all numbers of players
@@ -106,7 +105,7 @@ def _share(line: Standing, opponent: str) -> float | None:
 def run(options: TournamentOptions) -> None:
     """Plays the tournament, prints the standings, and writes the results."""
     console = Console(emoji=False, markup=False)
-    seed = choose_seed(options.seed, options.folder)
+    seed = choose_seed(options.seed, options.out)
     units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, seed)]
     played = play_all(options, console, units, seed)
     tables = standings_by_players(played)

@@ -14,9 +14,9 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, count_rows, sha256, write_part
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.machine import versions
-from euphoria_agents.matches.players import Kind, seed_for
+from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.matches.tournament import PLAYERS, check_counts, player, sources
+from euphoria_agents.matches.tournament import PLAYERS, check_counts, keep_seed, player, sources
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
@@ -120,7 +120,7 @@ def play_part(part: DatasetPart) -> bytes:
 class PartGames(AgentGames):
     """The games of a part side by side, and their decisions.
 
-    An agent that may remember games plays each further seat of a game in a further process, and in an order of its own.
+    An agent that may remember games has a process for each seat, with the games in an order of its own.
 
     Args:
         part: the part.
@@ -134,7 +134,13 @@ class PartGames(AgentGames):
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
         self._seated = np.array([part.specs.index(spec) for spec in part.agents])[seated]
-        self._seat_agents(part)
+        n = part.rules.num_players
+        players = PLAYERS.seats({(spec, None): n for spec in part.specs}, (part.seed, n, part.first)).values()  # by seat
+        agents = {id(agent): agent for row in players for agent in row}
+        numbers = np.array([[list(agents).index(id(agent)) for agent in row] for row in players])
+        self._agents, self._playing = list(agents.values()), numbers[self._seated, np.arange(n)]
+        strangers = [agent for agent in self._agents if not keeps_games_apart(agent)]
+        self._orders = {id(agent): derived_generator(rng).permutation(part.games) for agent in strangers}
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
@@ -142,22 +148,6 @@ class PartGames(AgentGames):
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
         self._lists: dict[str, list[CSR]] = {name: [] for name in ("entries", "values", "legal")}  # one CSR a round
-
-    def _seat_agents(self, part: DatasetPart) -> None:
-        """Makes the agents, and sets their indices by game and seat."""
-        self._agents: list[Agent] = []
-        self._playing, self._orders = np.zeros_like(self._seated), dict[int, np.ndarray]()
-        earlier = np.tril(self._seated[:, :, None] == self._seated[:, None, :], -1).sum(2)  # seats of the same spec before it
-        most: dict[Kind, int] = {
-            (spec, None): 1 + int(earlier[self._seated == k].max(initial=0)) for k, spec in enumerate(part.specs)
-        }
-        for k, agents in enumerate(PLAYERS.seats(most, (part.seed, part.rules.num_players, part.first)).values()):
-            for place, agent in enumerate(agents):
-                if not (place and keeps_games_apart(agent)):
-                    self._playing[(self._seated == k) & (earlier >= place)] = len(self._agents)
-                    self._agents.append(agent)
-                if not keeps_games_apart(agent):
-                    self._orders[id(agent)] = derived_generator(self.rng).permutation(part.games)
 
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
@@ -244,6 +234,7 @@ def collect(
         "games": sum(part.games for part in parts),
     }
     _pin_plan(folder, {**about, "version of code or files": whole.sources})
+    keep_seed(folder, whole.seed)
     finished = {part for part in parts if (folder / part.name).exists()}
     resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
     found = _description(folder, parts, about)

@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import re
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from openskill.models import PlackettLuce
 
 import euphoria_env
 from euphoria_agents.agent_process import counts_of
-from euphoria_agents.files import append_line, write_whole
+from euphoria_agents.files import append_line, read_text, write_whole
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_cast, score
 from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
@@ -33,6 +34,7 @@ from euphoria_agents.registry import file_hashes
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
 
+SEED = "_seed.txt"  # in the folder of a run; readers of Parquet pass over files with such names
 SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # the most games of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # in a unit of work with agents that search: their games take long, and an interrupt loses a whole unit
@@ -161,6 +163,22 @@ def check_counts(**counts: int) -> None:
             raise ValueError(f"{name} must be at least {least}, not {value}")
         if name == "games" and value > MOST_GAMES:
             raise ValueError(f"games must be at most {MOST_GAMES:,}, not {value:,}")
+
+
+def choose_seed(given: int | None, folder: Path | None) -> int:
+    """Returns the seed of a run: the one given, else that which `keep_seed` has put into its folder, else 128 random bits."""
+    if given is not None or folder is None or not (folder / SEED).exists():
+        return secrets.randbits(128) if given is None else given
+    try:
+        return int(read_text(folder / SEED))
+    except ValueError:
+        raise ValueError(f"{folder / SEED} must be a number: name the seed by --seed") from None
+
+
+def keep_seed(folder: Path | None, seed: int) -> None:
+    """Writes the seed of a run into its folder, unless it has one, so that the same command continues it."""
+    if folder and not (folder / SEED).exists():
+        write_whole(folder / SEED, f"{seed}\n")
 
 
 def seeds_of_a_unit(specs: Sequence[str]) -> int:

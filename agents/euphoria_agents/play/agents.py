@@ -88,7 +88,7 @@ class Agents:
 
     @contextmanager
     def borrowed(self, spec: str, seat: int) -> Iterator[Agent]:
-        """Yields the agent of a seat, which nobody else can ask meanwhile; ends a process that fails, so that the next one is new.
+        """Yields the agent of a seat, which nobody else can ask meanwhile. A process that fails is ended, the next one is new.
 
         Raises:
             Unavailable, AgentFailed: as for `check`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,8 +90,9 @@ class Actor:
     ) -> None:
         self._rules = [rules for _, rules in parts]
         self._limit, self._baselines = num_rows, dict(baselines)
-        self._copies = {name: separated([agent] * MAX_PLAYERS) for name, agent in baselines.items()}  # by seat
-        self._key = b"" if all(map(keeps_games_apart, baselines.values())) else stretched(seed)
+        strangers = {name: agent for name, agent in baselines.items() if not keeps_games_apart(agent)}
+        self._copies = {name: separated([agent] * MAX_PLAYERS) for name, agent in strangers.items()}  # by seat
+        self._key = stretched(seed) if strangers else b""
         self.rng = np.random.default_rng(seed)
         blanks = np.zeros(len(parts), GAME_DTYPE)
         for blank, rules in zip(blanks, self._rules, strict=True):
@@ -171,20 +172,14 @@ class Actor:
     def _ask(self, games: np.ndarray) -> None:
         """Asks the agents in Python that must decide in these games, and stores their moves."""
         movers = self.games.seating[games, self.games.rows["player"][games]]
-        for agent, asked in self._asked(games, movers):
-            observations = np.empty((len(asked), OBS_SIZE), np.int8)
-            masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
-            play_kernels.show_decisions(self.games.rows, asked, observations, masks)
-            self.games.answer[asked], _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
-
-    def _asked(self, games: np.ndarray, movers: np.ndarray) -> Iterator[tuple[Agent, np.ndarray]]:
-        """Yields the agents in Python that must decide, each with its games, given the numbers of the players to move."""
         for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
-            name, own = self.names[number], games[movers == number]
-            if keeps_games_apart(self._agents[name]):
-                yield self._agents[name], own
-            else:
-                yield from games_by_agent(self._copies[name], self.games.rows["player"][own], own)
+            own, agents = games[movers == number], self._copies.get(self.names[number]) or [self._agents[self.names[number]]]
+            for agent, asked in games_by_agent(agents, self.games.rows["player"][own] % len(agents), own):
+                observations = np.empty((len(asked), OBS_SIZE), np.int8)
+                masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
+                play_kernels.show_decisions(self.games.rows, asked, observations, masks)
+                moves, _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
+                self.games.answer[asked] = moves
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
         """Returns game number k of `games`, determinized for the seat that must decide, for an agent that needs a game (R19)."""
