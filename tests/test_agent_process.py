@@ -252,7 +252,7 @@ from euphoria_agents import play_match
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_env import Rules
 with AgentProcess("mine:First") as agent:
-    print(play_match([agent, agent], 2, Rules(num_players=2, max_turns=5)).games)
+    print(play_match([agent, "mine:First"], 2, Rules(num_players=2, max_turns=5)).games)
 """
     (tmp_path / "program.py").write_text(program)
     for words in (["program.py"], ["-"]):

@@ -21,7 +21,7 @@ from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
-from euphoria_agents.matches import tournament
+from euphoria_agents.matches import players
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
@@ -117,7 +117,7 @@ def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.Mon
         assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
     for opponent in OPPONENTS:
         with monkeypatch.context() as patched:
-            patched.setattr(tournament, "player", partial(load_another, opponent))
+            patched.setattr(players, "load", partial(load_another, opponent))
             assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
 
 
@@ -214,7 +214,7 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
     agent: str, error: type[Exception], message: str, own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if error is TooSlow:
-        monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
+        monkeypatch.setattr(players, "FIRST_SECONDS", 0.5)
     with pytest.raises(error, match=message):
         judge(SMALL, agent if ":" in agent else f"{own}:{agent}", tmp_path / "out", HERE)
     assert not (tmp_path / "out").exists()

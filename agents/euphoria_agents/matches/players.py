@@ -99,7 +99,7 @@ class Players:
         if limit is None and is_builtin(spec):
             agent = load(spec)
         else:
-            agent = AgentProcess(spec, max(FIRST_SECONDS, limit or 0.0), limit or FIRST_SECONDS)
+            agent = AgentProcess(spec, FIRST_SECONDS, limit or FIRST_SECONDS)
         if keeps_games_apart(agent):
             self._shared[kind] = agent
         else:
