@@ -92,21 +92,17 @@ def separated(agents: Sequence[Player]) -> list[Player]:
     """
     found: list[Player] = []
     for agent in agents:
-        again = any(agent is other for other in found) and not keeps_games_apart(agent)
-        found.append(_copied(agent) if again else agent)
+        other, why = agent, None
+        if any(agent is one for one in found) and not keeps_games_apart(agent):
+            try:
+                other = copy.deepcopy(agent)
+            except Exception as error:
+                why = error
+            if other is agent:
+                what = f"the agent {agent_name(agent)} has several seats but cannot be copied"
+                raise ValueError(f"{what}: give an object for each, or its spec") from why
+        found.append(other)
     return found
-
-
-def _copied(agent: Player) -> Player:
-    why, other = "", agent
-    try:
-        other = copy.deepcopy(agent)
-    except Exception as error:
-        why = f" ({type(error).__name__}: {error})"
-    if other is agent:
-        name = agent_name(agent)
-        raise ValueError(f"the agent {name} has several seats but cannot be copied{why}: give an object for each, or its spec")
-    return other
 
 
 class IllegalAnswer(IllegalMove):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from euphoria_agents import load, play_match
+from euphoria_agents import agent_process, load, play_match
 from euphoria_agents.agent import explained
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import ChildProcess
@@ -186,6 +186,17 @@ def test_an_agent_that_does_not_answer_is_ended(kind: str) -> None:
             ask_once(agent)
         with pytest.raises(AgentFailed, match=f"the agent lonely:{kind} has been ended"):
             ask_once(agent)
+
+
+def test_a_long_wait_is_told(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_process, "PATIENCE", 0.0)
+    with AgentProcess("lonely:Catches") as agent:
+        assert capfd.readouterr().err == "waiting for the agent lonely:Catches to be made: 0 s so far, at most 300 s\n"
+        agent._first_seconds, agent._patience = 0.1, 0.02
+        with pytest.raises(TooSlow):
+            ask_once(agent)
+        assert capfd.readouterr().err == "waiting for the agent lonely:Catches to choose: 0.02 s so far, at most 0.1 s\n"
+        assert agent._patience == 0.04, "a line for each wait would be too many"
 
 
 def test_illegal_answers_are_refused_by_the_caller(capfd: pytest.CaptureFixture[str]) -> None:

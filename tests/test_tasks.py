@@ -21,7 +21,7 @@ from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
-from euphoria_agents.matches import players
+from euphoria_agents.matches import players, tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
@@ -117,11 +117,12 @@ def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.Mon
         assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
     for opponent in OPPONENTS:
         with monkeypatch.context() as patched:
+            patched.setattr(tournament.PLAYERS, "_shared", {})
             patched.setattr(players, "load", partial(load_another, opponent))
             assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
 
 
-def load_another(opponent: str, spec: str, limit: float | None = None) -> Agent:
+def load_another(opponent: str, spec: str) -> Agent:
     """Loads an agent; in place of this opponent another one."""
     return load(spec if spec != opponent else "weights" if spec == "random" else "random")
 

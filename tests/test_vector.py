@@ -30,7 +30,7 @@ RESULTS = ("ranking", "winner", "is_success")  # of a game, in its last info
 
 
 class Fixed(Agent):
-    """Always answers the same to the same question, so that a game can be played twice; counts what it and its copies are asked."""
+    """Always answers the same to the same question, so that games can be played twice; counts what all copies are asked."""
 
     def __init__(self, salt: int = 0) -> None:
         self.salt = salt

@@ -27,7 +27,7 @@ def name_of(observation: np.ndarray) -> str:
 
 
 class Spy:
-    """Plays the first legal move. At the first decision of a game it guesses the card of the other seat, and corrects old guesses.
+    """Plays the first legal move. At its first decision in a game it guesses the card of the other seat, and corrects others.
 
     As many games as began before this one on its seat began before the guessed one on the other seat: so the games of a deal are
     paired if one memory sees both of its seats in the same order.

@@ -251,7 +251,8 @@ def play_match(
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
     if games < 1:
         raise ValueError(f"games must be a positive integer, not {games}")
-    number = secrets.randbits(128) if seed is None else tuple(seed) if isinstance(seed, Sequence) else seed
+    seed = secrets.randbits(128) if seed is None else seed
+    number = int(seed) if isinstance(seed, int | np.integer) else tuple(map(int, seed))
     objects: Any = iter(separated([agent for agent in agents if not isinstance(agent, str)]))
     lineup = [agent if isinstance(agent, str) else next(objects) for agent in agents]
     with closing(Players()) as players, _reporter(progress, games) as report:
@@ -384,7 +385,7 @@ class _Tables(AgentGames):
         for k, table in enumerate(self._tables):
             found.setdefault(id(table.agent), (table.agent, []))[1].append(k)
         for one in found.keys() & self._orders.keys():
-            found[one][1].sort(key=lambda k: self._orders[one][self._tables[k].number % TABLES])  # noqa: B023
+            found[one][1].sort(key=lambda k, order=self._orders[one]: order[self._tables[k].number % TABLES])  # type: ignore[misc]
         return found.values()
 
     def inputs(self, games: list[int]) -> tuple[np.ndarray, np.ndarray]:

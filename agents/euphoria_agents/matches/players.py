@@ -65,13 +65,9 @@ class Players:
             deals: names these deals, so that no process gets them twice.
             limit: of the first agent, if it is a spec.
         """
-        kinds = [(one, None if place else limit) for place, one in enumerate(lineup) if isinstance(one, str)]
-        found = self.seats({kind: len(lineup) * kinds.count(kind) for kind in kinds}, deals)
-        made = {kind: iter(agents) for kind, agents in found.items()}
-        return [
-            [next(made[one, None if place else limit]) if isinstance(one, str) else one for place, one in enumerate(lineup)]
-            for _ in lineup
-        ]
+        kinds = [(one, None if place else limit) if isinstance(one, str) else None for place, one in enumerate(lineup)]
+        seats = self.seats({kind: len(lineup) * kinds.count(kind) for kind in kinds if kind}, deals)
+        return [[seats[kind].pop() if kind else one for kind, one in zip(kinds, lineup, strict=True)] for _ in lineup]  # type: ignore[misc]
 
     def seats(self, numbers: Mapping[Kind, int], deals: Hashable) -> dict[Kind, list[Agent]]:
         """Returns an agent for each seat in some deals, by spec and limit, given how many seats each has."""
