@@ -48,7 +48,7 @@ class Naps(First):  # once it has answered often
     asked = 0
     def act(self, observation, mask, rng):
         self.asked += 1
-        if self.asked > 1000:
+        if self.asked > 300:
             time.sleep(3600)
         return super().act(observation, mask, rng)
 

@@ -89,15 +89,15 @@ def fingerprint(task: Task) -> str:
 
 
 def check_repeatable(task: Task, spec: str) -> None:
-    """Has the agent play one game twice, and compares the two.
+    """Has the agent play one game twice, once after another game, and compares the two.
 
     Raises:
         ValueError: the games differ, so the result could not be reproduced. Every other fault of the agent is raised too.
     """
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
-    runs = (replace(unit, run=run) for run in (1, 2))  # each without the notes of the other; run 0 is that of the result
-    first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)
+    runs = (replace(unit, number=number, run=run) for number, run in ((1, 1), (0, 1), (0, 2)))  # run 0 is that of the result
+    _, first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)  # the last one in another process
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
