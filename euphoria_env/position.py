@@ -149,7 +149,7 @@ def from_dict(d: Any, row: np.void) -> None:
         reader.mapping("", given, _SETUP_KEYS)
     rules = Rules.from_dict(given.get("rules", {}))
     write_rules(row, rules)
-    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.getrandbits(63)
+    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.SystemRandom().getrandbits(63)
     seed_rng(row["rng"], seed, 0, 0)
     if "generator" in given:
         row["rng"] = reader.integers("generator", given["generator"], (2,), 0, 2**32 - 1)

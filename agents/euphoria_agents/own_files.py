@@ -24,14 +24,16 @@ _STANDINGS = rb'\{\s*"seed": \d+,\s*"rules": \[\s*\{\s*"num_players": |\[\s*\{\s
 TRANSCRIPT = rb'\{"version": ?\d+, ?"key": ?"[0-9a-f]{24}", ?"prompt": ?"'
 
 READ: Owned = {}
+_SEED: Owned = {r"_seed\.txt": rb"\d+\n\Z"}
 MATCHES: Owned = {
+    **_SEED,
     r"chunks\.jsonl": _JOURNAL,
     r"results\.json": _STANDINGS,
     r"table\.md": rb"\*\*[^\n]* players[^\n]*\*\*\n\n\| agent \|",
     r"plot\.png": rb"\x89PNG.{,100}Software\0euphoria-env",
 }
 RECORDS: Owned = {r"\d{5,}-[0-9a-f]{8}-\d{3,}_.*\.record": _RECORD}
-TRANSCRIPTS: Owned = {r".*\.jsonl": TRANSCRIPT}
+TRANSCRIPTS: Owned = {**_SEED, r".*\.jsonl": TRANSCRIPT}
 RESULT: Owned = {
     r"unfinished\.jsonl": _JOURNAL,
     r"result\.json": rb'\{\s*"format": "euphoria-result"',
@@ -41,6 +43,7 @@ RESULT: Owned = {
     **{f"records/{name}": mark for name, mark in RECORDS.items()},
 }
 DATA_SET: Owned = {
+    **_SEED,
     r"_about/plan\.json": rb'\{\s*"agents": \[.*\],\s*"rules": \{\s*"num_players": ',
     r"_about/dataset\.json": rb'\{\s*"format": "euphoria-dataset"',
     r"_about/parts\.jsonl": rb'\{"name":"part-\d{5,}\.parquet","key":',

@@ -124,7 +124,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         self._begin(game, seed)
         self._seat = int(self._chance.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self._chance)
-        self._opponents, self._generators = self._line_up.at(0), Generators(self._chance)
+        self._opponents = self._line_up.at(0)
+        self._generators = Generators(self._chance, self._line_up.key(self.np_random_seed))
         self._play_others(credited=False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -179,7 +180,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
 
     def _deal(self) -> Game:
         """Returns the game for an opponent that needs it, determinized for its seat (R19)."""
-        return self.game.determinize(self._player, derived_seed(self._chance))
+        return self.game.determinize(self._player, derived_seed(self._chance, self._generators.key))
 
     def _observed_by_learner(self) -> Any:
         return self._observed_by(self._seat, self._fresh_mask() if self._masked else None)

@@ -98,6 +98,7 @@ class SingleAgentGames(AgentGames):
         starts: Mapping[int, Game] | None = None,
         chosen: np.ndarray | None = None,
         positions: Mapping[int, Any] | None = None,
+        seed: int | None = None,
     ) -> None:
         """Restarts games and plays up to the learners' first decisions.
 
@@ -107,6 +108,7 @@ class SingleAgentGames(AgentGames):
             starts: by number, the games to go on from instead of the setup.
             chosen: (N,) bool, the games to restart; None: all.
             positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.
+            seed: the seed of `rng`.
 
         Raises:
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
@@ -120,7 +122,9 @@ class SingleAgentGames(AgentGames):
             begun = {i: begun[i] if i in begun else dealt.game(i) for i in games.tolist()}
         if begun or chosen is not None:
             batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
-        self.batch, self.rng = batch, self.rng if rng is None else derived_generator(rng)
+        self.batch = batch
+        if rng is not None:
+            self.rng, self._seed = derived_generator(rng), seed
         spared = games[:0] if dealt is None else np.setdiff1d(self._games, games)
         seats = self.seats[spared]
         with self.opponents.kept(spared):
@@ -186,7 +190,8 @@ class SingleAgentGames(AgentGames):
         """Plays on until every game waits for its learner."""
         self._under_way = False
         self._unasked[:] = 0
-        generators = Generators(self.rng)
+        self.key = self.opponents.key(self._seed)
+        generators = Generators(self.rng, self.key)
         while self.play_round(generators):
             pass
         self._under_way = True

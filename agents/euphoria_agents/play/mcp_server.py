@@ -56,7 +56,7 @@ class Table:
         self._agents, self._hints = agents, hints
         self._session: Session | None = None
         self._seat = 0
-        self._asked, self._stopped = "", False
+        self._asked, self._stopped = ("", 0), False  # the spec and the seat of the agent that is asked
 
     def new_game(
         self,
@@ -88,7 +88,7 @@ class Table:
         for spec in named:
             if spec not in self._agents.allowed:
                 check_budget(spec)
-            self._about_to_ask(spec)
+            self._about_to_ask(spec, 0)
             self._agents.check(spec)
         self._let_agents_play(session)
         self._session, self._seat = session, seat
@@ -153,7 +153,7 @@ class Table:
         if self._hints is None:
             raise ValueError("no hints are allowed: start the server with --hints AGENT")
         session = self._begun()
-        self._about_to_ask(self._hints)
+        self._about_to_ask(self._hints, self._seat)
         best = best_thoughts(session.hint(self._seat, self._hints)["moves"], SHOWN_MOVES)
         notation = {move.action: move.notation for move in session.moves(self._seat)}
         if not best:
@@ -168,18 +168,18 @@ class Table:
 
     def _let_agents_play(self, session: Session) -> None:
         while (think := session.thinker()) is not None:
-            self._about_to_ask(session.seats[session.player].spec or "")
+            self._about_to_ask(session.seats[session.player].spec or "", session.player)
             session.play(session.player, think())
 
-    def _about_to_ask(self, spec: str) -> None:
-        self._asked = spec
+    def _about_to_ask(self, spec: str, seat: int) -> None:
+        self._asked = spec, seat
         if self._stopped:
             raise ValueError("this call was cancelled")
 
     def stop(self) -> None:
         """Ends the call that is under way: its agents decide no more; any thread may call it, again and again."""
         self._stopped = True
-        self._agents.stop(self._asked)
+        self._agents.stop(*self._asked)
 
     def tool(self, method: Callable[..., str], lock: Lock) -> Callable[..., Any]:
         """Returns a method as a tool with errors that the client can read, which can be cancelled; calls wait for each other."""

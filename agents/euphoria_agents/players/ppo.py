@@ -71,7 +71,7 @@ class PPO(Agent):
         reconsider: that of a `Player`, if the agent takes sure wins.
     """
 
-    answers_alike = True
+    answers_alike = keeps_games_apart = True
     reconsider: Callable[[np.ndarray, np.ndarray, Callable[[int], Game]], None]
 
     def __init__(self, found: Parts) -> None:

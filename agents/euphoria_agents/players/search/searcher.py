@@ -59,7 +59,7 @@ class Searcher(Agent):
         takes_wins: whether it takes a sure win without a search (`players.search.sure_wins`).
     """
 
-    needs_game = True
+    needs_game = keeps_games_apart = True
     takes_wins = False
 
     def __init__(self, plan: SearchPlan, budget: Budget, net: SearchNetwork | None = None) -> None:
