@@ -147,6 +147,13 @@ def test_every_entry_point_is_in_its_library() -> None:
         assert len(symbols) == sum(file.read_text().count("\n@entry(") for file in files) > 10
 
 
+def test_a_process_that_compiles_nothing_does_not_load_the_compiler() -> None:
+    library.ready("euphoria_env")
+    program = "import sys; from euphoria_env import Game; Game(seed=1); print('numba.np.arraymath' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A home to write in; the folder of the package cannot be written to."""

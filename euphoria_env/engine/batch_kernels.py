@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
+from euphoria_env.engine.byte_vectors import prefetcher
 from euphoria_env.engine.chance import seed_rng
 from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
@@ -18,8 +20,9 @@ from euphoria_env.engine.observe import fill_events, fill_observation
 from euphoria_env.engine.rewards import NUM_NOTES, fill_potential, fill_rewards, note_stars
 from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.setup import begin_setup
-from euphoria_env.engine.state import OVER, ROWS
+from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
+from euphoria_env.observations import OBS_SIZE
 
 
 class BatchArrays(NamedTuple):
@@ -35,6 +38,7 @@ class BatchArrays(NamedTuple):
     potential: np.ndarray  # float64 (N, MAX_PLAYERS), each player's weighted quantities in `states`, if the reward has any
 
 
+_prefetch_row, _prefetch_mask, _prefetch_observation = map(prefetcher, (GAME_DTYPE.itemsize, NUM_ACTIONS, OBS_SIZE))
 _SHOWN = array(np.int8), array(np.bool_, 2), array(np.int8, 2), array(np.int8, 3)
 BATCH_ARRAYS = types.NamedTuple((ROWS, TAPES, *_SHOWN, array(np.float64), array(np.float64, 2)), BatchArrays)
 
@@ -159,6 +163,11 @@ def step_games(games, first, last, actions, active, rewards):
     games, rewards = borrowed(games), borrowed(rewards)
     notes, ends = np.empty(NUM_NOTES), 0
     for i in range(first, last):
+        if i + 1 < last and active[i + 1]:  # the next game is loaded while this one is played
+            _prefetch_row(games.states, i + 1)
+            _prefetch_mask(games.mask, (i + 1) * NUM_ACTIONS)
+            if len(games.observation):
+                _prefetch_observation(games.observation, (i + 1) * OBS_SIZE)
         if not active[i]:
             rewards[i] = 0.0
             continue

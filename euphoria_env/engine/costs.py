@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from euphoria_env import board
 from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, KADEN, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.artifacts import max_of_a_type
-from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import has_room
 from euphoria_env.engine.state import PAID_FOOD_FOR_BLISS, PAID_ONE_ARTIFACT, enabled_recruits, has_ability, has_penalty, member
@@ -18,6 +20,18 @@ from euphoria_env.event_kinds import EventKind
 _BLISS_SET = 1 << board.BLISS
 _FOOD_SET = 1 << board.FOOD
 _PLENTY = 99
+# A printed cost has two groups of at most 4 units, of different items: so up to 4 of each item count, as this many bits of 4.
+_UNARY = np.array([0, 1, 3, 7, 15], np.int64)
+
+
+def _in_units(costs: np.ndarray) -> np.ndarray:
+    """Returns costs with the sets of items as sets of the bits of `count_units`."""
+    assert not (costs[:, 1] & costs[:, 3]).any() and (costs[:, [0, 2]] <= 4).all()
+    wide = [sum(15 << 4 * item for item in range(len(board.ITEMS)) if items >> item & 1) for items in costs[:, 1::2].flat]
+    return np.stack([costs[:, 0], wide[::2], costs[:, 2], wide[1::2]], axis=1)
+
+
+SPACE_UNITS, TILE_UNITS = _in_units(SPACE_COST), _in_units(TILE_COST)
 
 
 @jit
@@ -155,6 +169,24 @@ def holdings(g, p):
             if g["artifacts"][p, kind]:
                 items |= 1 << (board.FIRST_ARTIFACT + kind)
     return items | (board.KNOWLEDGE_SET if g["knowledge"][p] < board.TRACK_END else 0)
+
+
+@jit
+def count_units(g, p):
+    """Returns how many goods and artifacts of each type a player has, as a set: for each item as many bits of 4, in order."""
+    units = 0
+    for item in range(len(board.GOODS)):
+        units |= _UNARY[min(int(g["goods"][p, item]), 4)] << (4 * item)
+    if g["hand_size"][p]:
+        for kind in range(len(board.ARTIFACTS)):
+            units |= _UNARY[min(int(g["artifacts"][p, kind]), 4)] << (4 * (board.FIRST_ARTIFACT + kind))
+    return units
+
+
+@jit
+def printed_payable(units, row):
+    """Returns whether a row of `SPACE_UNITS` or `TILE_UNITS` can be paid with what `count_units` found."""
+    return count_bits(units & row[1]) >= row[0] and count_bits(units & row[3]) >= row[2]
 
 
 @jit

@@ -15,9 +15,9 @@ from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import take_goods
-from euphoria_env.engine.move_set import SEVERAL, allow, clear, only_legal
+from euphoria_env.engine.move_set import SEVERAL, allow, allow_set, clear, only_legal
 from euphoria_env.engine.placement_legality import open_spaces
-from euphoria_env.engine.retrieval import on_board, take_worker
+from euphoria_env.engine.retrieval import AREA_WORKERS, on_board, take_worker, workers_elsewhere, workers_in_areas
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has_ability, has_penalty, seat_after
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 from euphoria_env.event_kinds import EventKind
@@ -142,18 +142,13 @@ def allow_take(g, words, p):
         same += g["taken"][k] == first
     if n and on_board(g, p, first) > same:
         allow(words, actions.TAKE + first)
-    left = int(g["owned"][p])  # the workers on the board that may still be found
-    for f in range(6):
-        left -= int(g["available"][p, f])
-    for worker in range(first + (n > 0), actions.NUM_BOARD_WORKERS):
-        there = on_board(g, p, worker)
-        if there:
-            allow(words, actions.TAKE + worker)
-            left -= there
-            if left == 0:
-                break
+    in_areas, elsewhere = workers_in_areas(g, p), workers_elsewhere(g, p)
     if n:
+        in_areas &= -(1 << min(first + 1, AREA_WORKERS))
+        elsewhere &= -(1 << max(first + 1 - AREA_WORKERS, 0))
         allow(words, actions.DONE)
+    allow_set(words, actions.TAKE, in_areas)
+    allow_set(words, actions.TAKE + AREA_WORKERS, elsewhere)
 
 
 @jit

@@ -21,6 +21,7 @@ from numba._dynfunc import make_function
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 
 from euphoria_env.engine import cache_files
 from euphoria_env.engine.cache_files import cache_directory
@@ -87,7 +88,7 @@ def _full_name(function: Callable[..., Any]) -> str:
 @cache
 def _symbols(library: str) -> dict[str, list[str]]:
     """Loads or compiles a library; returns the symbols of the code and the environment of each entry point."""
-    cpu_target.target_context.refresh()  # registers with LLVM the functions that compiled code calls
+    rtsys.initialize(cpu_target.target_context)  # registers the functions that compiled code calls; `refresh` loads the compiler
     symbols, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
     engine = cpu_target.target_context.codegen()._engine._ee
     engine.add_object_file(llvm.ObjectFileRef.from_data(machine_code))
@@ -170,6 +171,7 @@ def build(library: str) -> bytes:
         if library != "__main__":
             root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
             import_module(".".join(file.relative_to(root).with_suffix("").parts))
+    cpu_target.target_context.refresh()  # loads what the compiler knows of Python and numpy
     _built.append(library)
     progress.library, progress.begun = library, time.perf_counter()
     progress.tell("this is done once for this machine")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import BIT, NUM_SPACES
 from euphoria_env.engine.bits import count_bits, lowest_bit
+from euphoria_env.engine.byte_vectors import WIDTH, spread_bits
 from euphoria_env.engine.jit import jit
 
 WORD_BITS = NUM_SPACES
 LEGAL_WORDS = -(-NUM_ACTIONS // WORD_BITS)
 SEVERAL, NONE = -1, -2  # in place of the only legal action
+# Of the last 64 entries of a mask, so many are in the last word but one.
+_OF_LAST_BUT_ONE = WORD_BITS * (LEGAL_WORDS - 1) - (NUM_ACTIONS - WIDTH)
+assert WORD_BITS * (LEGAL_WORDS - 2) + WIDTH <= NUM_ACTIONS and 0 <= _OF_LAST_BUT_ONE <= WORD_BITS
 
 
 @jit
@@ -23,6 +27,14 @@ def clear(words):
 def allow(words, action):
     """Makes an action legal."""
     words[action // WORD_BITS] |= BIT[action % WORD_BITS]
+
+
+@jit
+def allow_set(words, first, members):
+    """Makes the actions first + k legal for all members k of a set of numbers below WORD_BITS."""
+    w, shift = first // WORD_BITS, first % WORD_BITS
+    words[w] |= (members << shift) & ((1 << WORD_BITS) - 1)
+    words[w + 1] |= members >> (WORD_BITS - shift)
 
 
 @jit
@@ -84,12 +96,11 @@ def nth_legal(words, n):
 @jit
 def fill_mask(words, mask):
     """Writes the legal moves into a bool or int8 array (NUM_ACTIONS,)."""
-    mask[:] = False
-    for w in range(LEGAL_WORDS):
-        word = words[w]
-        while word:
-            mask[WORD_BITS * w + lowest_bit(word)] = True
-            word &= word - 1
+    # A word fills more entries than it has bits; the next one writes the others again, and the last entries are written last.
+    for w in range(LEGAL_WORDS - 1):
+        spread_bits(words[w], mask, WORD_BITS * w)
+    last = (words[LEGAL_WORDS - 1] << _OF_LAST_BUT_ONE) | (words[LEGAL_WORDS - 2] >> (WORD_BITS - _OF_LAST_BUT_ONE))
+    spread_bits(last, mask, NUM_ACTIONS - WIDTH)
 
 
 @jit

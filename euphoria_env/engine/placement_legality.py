@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from euphoria_env import board
-from euphoria_env.cards.recruits import BRIAN, FLARTNER, KADEN, MATTHEW, MICHAEL
+from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, KADEN, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
-from euphoria_env.cards.tiles import APOTHECARY, ARENA, LOUNGE, PLAZA, SPA
-from euphoria_env.engine.costs import holdings, payable
+from euphoria_env.cards.tiles import APOTHECARY, ARENA, COURTHOUSE, LOUNGE, PLAZA, SPA
+from euphoria_env.engine.artifacts import max_of_a_type
+from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.engine.byte_vectors import WIDTH, differing_from
+from euphoria_env.engine.costs import SPACE_UNITS, TILE_UNITS, count_units, holdings, payable, printed_payable
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import enabled_recruits, has_ability, has_penalty, member
+from euphoria_env.engine.state import GAME_DTYPE, enabled_recruits, has_ability, has_penalty, member
 
 
 def _price_classes() -> list[tuple[int, int]]:
@@ -31,7 +34,7 @@ _CLASSES = _price_classes()
 PRICE_SPACE = np.array([space for space, _ in _CLASSES], np.int8)
 PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
 # A player without these recruits pays the printed cost. `ONE_GOOD` has, by good, the spaces that cost one unit of it; `COSTLY`
-# has the price classes that cost more than that; all other spaces are free.
+# has the price classes that cost more than that in goods; other spaces are free, cost artifacts, or are built markets.
 PRICE_CARDS = (1 << BRIAN) | (1 << FLARTNER) | (1 << KADEN) | (1 << MATTHEW) | (1 << MICHAEL)
 ONE_GOOD = np.array(
     [
@@ -40,10 +43,13 @@ ONE_GOOD = np.array(
     ],
     np.int64,
 )
-FIRST_COSTLY = board.SPACES.index("tank_energy")
-COSTLY = np.array(
-    [k for k, (s, _) in enumerate(_CLASSES) if s >= FIRST_COSTLY and not board.FIRST_SLOT <= s < board.FIRST_MARKET], np.int8
+# By set of goods, the spaces that do not cost one unit of a good outside it.
+PAYABLE_WITH = np.array(
+    [board.ALL_SPACES & ~sum(int(ONE_GOOD[k]) for k in range(len(board.GOODS)) if not goods >> k & 1) for goods in range(128)],
+    np.int64,
 )
+COSTLY = np.array([k for k, (s, _) in enumerate(_CLASSES) if SPACE_COST[s, 0] + SPACE_COST[s, 2] > 1], np.int8)
+ARTIFACT_SPACES = board.ARTIFACT_MARKET_SET | board.BIT[board.WIND_SALON]  # they cost 3 artifacts or a pair
 ALWAYS_OPEN = board.ALL_SPACES & ~board.SLOT_SET & ~board.MARKET_SET & ~(0b111 << board.FIRST_TUNNEL_END)
 
 
@@ -68,26 +74,22 @@ def update_open_spaces(g):
 @jit
 def forbidden(g, p):
     """Returns the spaces that are taken, or that a market penalty forbids a player, as a set."""
-    spaces = 0
-    for k in range(board.NUM_MARKETS):
-        if g["built"][k]:
-            if has_penalty(g, p, PLAZA) and not (int(g["market_stars"][k]) >> p) & 1:
-                spaces |= board.BIT[board.FIRST_MARKET + k]
-            continue
-        first = board.FIRST_SLOT + board.SLOTS_PER_SITE * k
-        for s in range(first, first + board.SLOTS_PER_SITE):
-            if g["occupant"][s] >= 0:
-                spaces |= board.BIT[s]
-                if g["occupant"][s] != p and has_penalty(g, p, LOUNGE):
-                    spaces |= slots_of(k)
+    spaces = differing_from(g["occupant"], -1, 0) & board.SLOT_SET
     if g["penalty"][p] == 0:
         return spaces
+    if has_penalty(g, p, PLAZA):
+        for k in range(board.NUM_MARKETS):
+            if g["built"][k] and not (int(g["market_stars"][k]) >> p) & 1:
+                spaces |= board.BIT[board.FIRST_MARKET + k]
+    if has_penalty(g, p, LOUNGE):
+        others = spaces & differing_from(g["occupant"], p, 0)
+        for k in range(board.NUM_MARKETS):
+            if others & slots_of(k):
+                spaces |= slots_of(k)
     if has_penalty(g, p, APOTHECARY):
         spaces |= board.ICARUS_SET
     if has_penalty(g, p, SPA):
-        for s in range(board.NUM_AREAS, board.NUM_SPACES):
-            if g["occupant"][s] == p:
-                spaces |= board.BIT[s]
+        spaces |= board.ALL_SPACES & ~board.AREA_SET & ~differing_from(g["occupant"], p, 0)
     if has_penalty(g, p, ARENA):
         for s in range(board.NUM_AREAS):
             for f in range(6):
@@ -111,15 +113,38 @@ def open_spaces(g, p, extra_morale):
             spaces &= ~board.BIT[board.FIRST_TUNNEL_END + k]
     held = holdings(g, p)
     if extra_morale == 0 and not enabled_recruits(g, p) & PRICE_CARDS:
-        for good in range(len(board.GOODS)):
-            if g["goods"][p, good] == 0:
-                spaces &= ~ONE_GOOD[good]
-        for k in COSTLY:
-            spaces = without_unpayable(g, p, spaces, k, 0, held)
-    else:
-        for k in range(len(PRICE_SPACE)):
-            spaces = without_unpayable(g, p, spaces, k, extra_morale, held)
+        return payable_as_printed(g, p, spaces & PAYABLE_WITH[held & board.GOODS_SET], held)
+    for k in range(len(PRICE_SPACE)):
+        spaces = without_unpayable(g, p, spaces, k, extra_morale, held)
     return spaces
+
+
+@jit
+def payable_as_printed(g, p, spaces, held):
+    """Returns those spaces of a set that a player who pays printed costs can pay for; single goods have been looked at."""
+    units = count_units(g, p)
+    for k in COSTLY:
+        if spaces & PRICE_SET[k] and not printed_payable(units, SPACE_UNITS[int(PRICE_SPACE[k])]):
+            spaces &= ~PRICE_SET[k]
+    built = spaces & board.MARKET_SET
+    while built:
+        s = lowest_bit(built)
+        built &= built - 1
+        if not printed_payable(units, TILE_UNITS[int(g["tile"][s - board.FIRST_MARKET])]):
+            if not (has_ability(g, p, JOSH) and payable(g, p, s, False, 0, held)):
+                spaces &= ~board.BIT[s]
+    return spaces & ~unpayable_in_artifacts(g, p)
+
+
+@jit
+def unpayable_in_artifacts(g, p):
+    """Returns the spaces that cost 3 artifacts or a pair and that a player cannot pay for, as a set (R10.1, R11.1)."""
+    cards = g["hand_size"][p]
+    if cards >= 3 or (cards == 2 and max_of_a_type(g, p) == 2 and not has_penalty(g, p, COURTHOUSE)):
+        return 0
+    if cards and has_ability(g, p, JACKO):
+        return ARTIFACT_SPACES & ~board.BIT[board.ARK]
+    return ARTIFACT_SPACES
 
 
 @jit
@@ -132,4 +157,4 @@ def without_unpayable(g, p, spaces, k, extra_morale, held):
     return spaces
 
 
-assert board.AREA_SET == 0b1111 and board.FIRST_TUNNEL == board.NUM_AREAS and board.FIRST_TUNNEL_END < FIRST_COSTLY
+assert board.NUM_SPACES <= WIDTH and GAME_DTYPE.fields["occupant"][1] + WIDTH <= GAME_DTYPE.itemsize  # as `forbidden` reads

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE, SACRIFICE, TAKE, USE
-from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
+from euphoria_env.board import ALL_SPACES, BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
 from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
 from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision
 from euphoria_env.engine.bits import index_from
+from euphoria_env.engine.byte_vectors import differing_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.rolls import roll, with_face
@@ -30,27 +31,40 @@ from euphoria_env.engine.state import (
 from euphoria_env.engine.tape import log_cause, log_event, log_interruption, log_resumption
 from euphoria_env.event_kinds import EventKind
 
-_AREA_WORKERS = 6 * NUM_AREAS
+AREA_WORKERS = 6 * NUM_AREAS
 
 # The space of each board worker number, which `take` and `sacrifice` use.
-WORKER_SPACE = np.array(
-    [w // 6 if w < _AREA_WORKERS else w - _AREA_WORKERS + NUM_AREAS for w in range(NUM_BOARD_WORKERS)], np.int8
-)
+WORKER_SPACE = np.array([w // 6 if w < AREA_WORKERS else w - AREA_WORKERS + NUM_AREAS for w in range(NUM_BOARD_WORKERS)], np.int8)
 
 
 @jit
 def on_board(g, p, worker):
     """Returns the number of a player's workers that have this board worker number."""
-    if worker < _AREA_WORKERS:
+    if worker < AREA_WORKERS:
         return int(g["area"][worker // 6, p, worker % 6])
-    return int(g["occupant"][worker - _AREA_WORKERS + NUM_AREAS] == p)
+    return int(g["occupant"][worker - AREA_WORKERS + NUM_AREAS] == p)
+
+
+@jit
+def workers_in_areas(g, p):
+    """Returns the numbers of the board workers that a player has in the commodity areas, as a set."""
+    workers = 0
+    for k in range(NUM_AREAS):
+        workers |= (differing_from(g["area"][k, p], 0, 0) & 0b111111) << (6 * k)
+    return workers
+
+
+@jit
+def workers_elsewhere(g, p):
+    """Returns the numbers, less `AREA_WORKERS`, of the board workers that a player has on other spaces, as a set."""
+    return (~differing_from(g["occupant"], p, 0) & ALL_SPACES) >> NUM_AREAS
 
 
 @jit
 def take_off(g, tape, kind, p, worker):
     """Takes a worker off the board, and logs an event of this kind; returns the face of the worker."""
     space = int(WORKER_SPACE[index_from(worker, 0, NUM_BOARD_WORKERS)])
-    if worker < _AREA_WORKERS:
+    if worker < AREA_WORKERS:
         face = worker % 6 + 1
         g["area"][space, p, face - 1] -= 1
     else:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof
 
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.byte_copies import borrowed
+from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from
 from euphoria_env.engine.jit import entry, jit
 
 VALUES = 128  # the number of values that an entry of an observation can have, from 0 on
-WORD = 8  # entries of an observation that are compared at once, as one int64
 
 
 class Policy(NamedTuple):
@@ -39,6 +40,7 @@ POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0),
 @jit
 def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
     """Adds rows index[first] to index[last - 1] of a table to x."""
+    x, table, index = borrowed((x, table, index))
     for k in range(first, last - 7, 8):  # eight at a time, so that x is read and written less often
         a, b, c, d = table[index[k]], table[index[k + 1]], table[index[k + 2]], table[index[k + 3]]
         e, f, g, h = table[index[k + 4]], table[index[k + 5]], table[index[k + 6]], table[index[k + 7]]
@@ -118,7 +120,7 @@ def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
 @jit
 def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-def]
     """Writes the outputs of a layer with ReLU; no input is negative. At `at` begin its (in, out) weights, then its bias."""
-    x, weights, out = borrowed(x), borrowed(weights), borrowed(out)
+    x, weights, out = borrowed((x, weights, out))
     first_bias = at + size_in * size_out
     index = np.empty(size_in, np.int64)
     n = positive_entries(x[:size_in], index)
@@ -153,15 +155,16 @@ def row_of(value, first, last):  # type: ignore[no-untyped-def]
 @jit
 def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
     """Writes into `index` the rows (`network.weight_layout`) whose sum is the first layer of an observation; returns how many."""
-    observation, begins, index = borrowed(observation), borrowed(begins), borrowed(index)
-    whole = len(observation) // WORD
-    words = observation[: WORD * whole].view(np.int64)
+    observation, begins, index = borrowed((observation, begins, index))
     n = 0
-    for w in range(whole + 1):
-        if w == whole or words[w] != 0:  # most entries are 0
-            for e in range(WORD * w, min(WORD * (w + 1), len(observation))):
-                index[n] = row_of(observation[e], begins[e], begins[e + 1])
-                n += index[n] >= 0
+    for first in range(0, len(observation), WIDTH):
+        at = min(first, len(observation) - WIDTH)
+        bits = differing_from(observation, 0, at) & -(1 << (first - at))  # the last entries overlap with those before
+        while bits:
+            e = at + lowest_bit(bits)
+            bits &= bits - 1
+            index[n] = row_of(observation[e], begins[e], begins[e + 1])
+            n += index[n] >= 0
     return n
 
 
@@ -171,21 +174,21 @@ def find_changed_rows(observation, base, begins, index):  # type: ignore[no-unty
 
     Writes the additional ones from the start of `index` on, and those that it lacks backwards from the end.
     """
-    observation, base, begins, index = borrowed(observation), borrowed(base), borrowed(begins), borrowed(index)
-    whole = len(observation) // WORD
-    words, base_words = observation[: WORD * whole].view(np.int64), base[: WORD * whole].view(np.int64)
+    observation, base, begins, index = borrowed((observation, base, begins, index))
     more, less = 0, 0
-    for w in range(whole + 1):
-        if w == whole or words[w] != base_words[w]:  # most entries are equal
-            for e in range(WORD * w, min(WORD * (w + 1), len(observation))):
-                if observation[e] != base[e]:
-                    new = row_of(observation[e], begins[e], begins[e + 1])
-                    old = row_of(base[e], begins[e], begins[e + 1])
-                    if new != old:
-                        index[more] = new
-                        more += new >= 0
-                        index[len(index) - 1 - less] = old
-                        less += old >= 0
+    for first in range(0, len(observation), WIDTH):
+        at = min(first, len(observation) - WIDTH)
+        bits = differing(observation, base, at) & -(1 << (first - at))  # the last entries overlap with those before
+        while bits:
+            e = at + lowest_bit(bits)
+            bits &= bits - 1
+            new = row_of(observation[e], begins[e], begins[e + 1])
+            old = row_of(base[e], begins[e], begins[e + 1])
+            if new != old:
+                index[more] = new
+                more += new >= 0
+                index[len(index) - 1 - less] = old
+                less += old >= 0
     return more, less
 
 

@@ -19,6 +19,7 @@ from euphoria_agents.network.compiled_layers import (
 )  # fmt: skip
 from euphoria_agents.network.weight_layout import RowFeatures
 from euphoria_agents.training.csr import CSR
+from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.jit import entry, jit
 
 BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
@@ -87,6 +88,7 @@ def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyp
 @entry(FEATURES, "float32[:,:] int64 int64 float32[:,:]")
 def weigh_rows(features, weight, first, last, out):  # type: ignore[no-untyped-def]
     """Writes what rows `first` to `last` - 1 add to the first layer: the weights of their features, each times its value."""
+    features, weight, out = borrowed((features, weight, out))
     for r in range(first, last):
         out[r, :] = 0.0
         add_weighted(out[r], weight, features.feature, features.value, features.ends[r], features.ends[r + 1])
@@ -95,6 +97,7 @@ def weigh_rows(features, weight, first, last, out):  # type: ignore[no-untyped-d
 @entry(LISTS, "int64[:] float32[:,:] float32[:] float32[:,:]")
 def first_layer(rows, which, table, bias, out):  # type: ignore[no-untyped-def]
     """Writes the first layer of the decisions `which`, before its ReLU."""
+    rows, which, table, bias, out = borrowed((rows, which, table, bias, out))
     for k in range(len(which)):
         out[k, :] = bias
         add_rows(out[k], table, rows.indices, rows.indptr[which[k]], rows.indptr[which[k] + 1])
@@ -107,6 +110,7 @@ def group_by_row(rows, which, first, last, ends, decisions):  # type: ignore[no-
     Writes the decisions with row r, as places in `which`, to `decisions` from ends[r] to ends[r + 1] - 1. On entry, ends[0] is
     the place of the first one; `ends` must have two more entries than there are rows.
     """
+    rows, which, ends, decisions = borrowed((rows, which, ends, decisions))
     ends[1:] = 0
     for k in range(first, last):
         for j in range(rows.indptr[which[k]], rows.indptr[which[k] + 1]):
@@ -127,11 +131,15 @@ def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):
 
     `ends` has a row for each call of `group_by_row`. A feature that one of these rows changes must not be changed by other rows.
     """
+    ends, decisions, by_out, features, by_weight = borrowed((ends, decisions, by_out, features, by_weight))
     for j in range(features.ends[first], features.ends[last]):
         by_weight[features.feature[j], :] = 0.0
     total = np.empty(by_weight.shape[1], np.float32)
     for r in range(first, last):
-        if (ends[:, r] == ends[:, r + 1]).all():
+        seen = 0
+        for part in range(len(ends)):
+            seen += ends[part, r + 1] - ends[part, r]
+        if not seen:
             continue
         total[:] = 0.0
         for part in range(len(ends)):
@@ -154,6 +162,7 @@ def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: i
         by_x: the gradient with respect to x is written to it; that of `head` is added to `by_head`.
         facts: float64 (4,), to which the sums of objective, entropy, clipped ratios and approximate KL divergence are added.
     """
+    x, head, targets, which, by_x, by_head = borrowed((x, head, targets, which, by_x, by_head))
     legal, chances = targets.legal.indices, np.empty(len(head.bias), np.float32)
     for k in range(len(which)):
         i = which[k]

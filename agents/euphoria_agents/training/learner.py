@@ -133,27 +133,51 @@ class Learner:
         scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
         self.threads.run([partial(update, part, scale) for part in parts])
 
-    def _first(self, which: np.ndarray) -> Tensor:
-        """Returns the first layer of some decisions, before its ReLU."""
-        out = torch.empty(len(which), self._table.shape[1])
-        kernels.first_layer(self._rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
-        return out
-
     def _differentiate(self, k: int, whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
-        """Computes part k of the gradients, from `part` of the decisions `whole`: of the first layer's outputs and `_dense`."""
-        *inner, head, bias, value_weight, value_bias = self.parameters[2:]
-        which, facts, scale = whole[part], self._facts[k], 1 / len(whole)
+        """Computes part k of the gradients, from `part` of the decisions `whole`: of the first layer's outputs and `_dense`.
+
+        The few layers are differentiated by hand: autograd would take as long again as the products of matrices.
+        """
+        which, parameters = whole[part], self.parameters[1:]
+        parts = zip(self._sums[k].split([one.numel() for one in parameters]), parameters, strict=True)
+        by_bias, *by_trunk, by_head, by_head_bias, by_value, by_value_bias = (sums.view_as(one) for sums, one in parts)
+        with torch.no_grad():
+            outputs = self._forward(which)
+            by, by_values = self._heads_back(k, which, len(whole), outputs[-1], by_head.zero_(), by_head_bias.zero_())
+            torch.mv(outputs[-1].t(), by_values, out=by_value[0])
+            by_value_bias[0] = by_values.sum()
+            by.addr_(by_values, self.network.value_head.weight[0])
+            for j in range(len(outputs) - 1, -1, -1):
+                torch.ops.aten.threshold_backward.grad_input(by, outputs[j], 0, grad_input=by)  # of the ReLU
+                torch.sum(by, 0, out=by_trunk[2 * j - 1] if j else by_bias)
+                if j:
+                    torch.mm(by.t(), outputs[j - 1], out=by_trunk[2 * j - 2])
+                    by = torch.mm(by, self.network.trunk[j - 1].weight)
+            by_first[:] = by.numpy()
+
+    def _forward(self, which: np.ndarray) -> list[Tensor]:
+        """Returns the outputs of the hidden layers for some decisions, each after its ReLU."""
+        outputs = [torch.empty(len(which), self._table.shape[1])]
+        kernels.first_layer(self._rows, which, self._table, self.network.first.bias.numpy(), outputs[0].numpy())
+        outputs[0].relu_()
+        for one in self.network.trunk:
+            outputs.append(torch.addmm(one.bias, outputs[-1], one.weight.t()).relu_())
+        return outputs
+
+    def _heads_back(
+        self, k: int, which: np.ndarray, batch: int, last: Tensor, by_head: Tensor, by_head_bias: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Computes the gradients of the loss with respect to the policy head, and the facts of part k.
+
+        Returns:
+            The gradients with respect to the last hidden layer through the policy, (N, width), and to the values, (N,).
+        """
+        head, value_head, facts = self.network.head, self.network.value_head, self._facts[k]
         facts[:] = 0.0
-        first = self._first(which).requires_grad_()
-        policy, values = self.network.later(first)
-        error = values.detach() - torch.from_numpy(self._returns[which])
+        error = torch.addmv(value_head.bias, last, value_head.weight[0]) - torch.from_numpy(self._returns[which])
         facts[4] = float(error.square().sum())
-        by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
-        loss = Loss(CLIP, float(self.options.entropy), float(scale))
-        final, by_final = Head(head.detach().numpy(), bias.detach().numpy()), Head(by_head.numpy(), by_bias.numpy())
-        kernels.learn_moves(policy.detach().numpy(), final, self._targets, which, loss, by_policy.numpy(), by_final, facts[:4])
-        by = by_policy, 2 * VALUE_WEIGHT * scale * error
-        by_seen, *others = torch.autograd.grad([policy, values], [first, *inner, value_weight, value_bias], by)
-        by_first[:] = by_seen.numpy()
-        dense = [by_seen.sum(0), *others[:-2], by_head, by_bias, *others[-2:]]
-        torch.cat([one.reshape(-1) for one in dense], out=self._sums[k])
+        by = torch.empty_like(last)
+        loss = Loss(CLIP, float(self.options.entropy), 1 / batch)
+        final, by_final = Head(head.weight.numpy(), head.bias.numpy()), Head(by_head.numpy(), by_head_bias.numpy())
+        kernels.learn_moves(last.numpy(), final, self._targets, which, loss, by.numpy(), by_final, facts[:4])
+        return by, error * (2 * VALUE_WEIGHT / batch)

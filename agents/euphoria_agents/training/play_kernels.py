@@ -151,6 +151,7 @@ def new_workspace(width):  # type: ignore[no-untyped-def]
 @jit
 def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
     """Writes the log-probabilities of the n legal moves, and the value; returns the number of rows of the observation."""
+    policy, work = borrowed(policy), borrowed(work)
     fill_observation(g, int(g["player"]), work.observation)
     found = find_rows(work.observation, policy.begins, work.seen)
     last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
@@ -241,6 +242,7 @@ def judged_value(critic, g, work):  # type: ignore[no-untyped-def]
 @jit
 def choose_move(games, i, players, policies, critic, record, work):  # type: ignore[no-untyped-def]
     """Returns the next move of game i, and records it if it is the learner's; NO_ANSWER if an agent in Python must choose."""
+    work = borrowed(work)
     g, answer = games.rows[i], games.answer[i]
     player = games.seating[i, int(g["player"])]
     policy = players.policy[player]
@@ -286,7 +288,7 @@ def play_game(games, i, players, policies, critic, record, work):  # type: ignor
 @entry(GAMES, "int64[:]", PLAYERS, POLICIES, inference.NETWORK, RECORD, apart=True)
 def play_actor_games(games, chosen, players, policies, critic, record):  # type: ignore[no-untyped-def]
     """Plays the games `chosen` one after another by `play_game`; returns how many were played before the record was full."""
-    games, players, policies = borrowed(games), borrowed(players), borrowed(policies)
+    games, players, policies = borrowed((games, players, policies))
     critic, record = borrowed(critic), borrowed(record)
     width = 0
     for policy in policies:
