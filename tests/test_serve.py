@@ -38,6 +38,7 @@ from euphoria_agents.play.web.store import APPLICATION, VERSION, CannotSave, Gam
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
+from tests.tools.differential import grouped
 from tests.tools.playing import random_game
 from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Listener, Served, Visitor, new, play, wait_for, wait_until
 
@@ -171,17 +172,39 @@ def test_agents_alone_step_by_step(ann: Visitor) -> None:
 
 
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
-    """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both."""
-    game, rng = Game(Rules(num_players=num_players, max_turns=60, **rules), seed=seed), random.Random(seed)
+    """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both.
+
+    They begin with the same turn or setup, in which the same is played.
+    """
+    options, rng, seat = Rules(num_players=num_players, max_turns=60, **rules), random.Random(seed), 0
+    dealt = grouped(Game(options, seed=seed).outcomes)
+    own, *others = (dealt["recruits"][k : k + 4] for k in range(0, 4 * num_players, 4))
+    unused = [name for name in RECRUIT_NAMES if name not in dealt["recruits"]]
+    other_deal = dealt | {"recruits": [*own, *sum(others[1:], []), *unused[:4]]}
+    game, twin = Game(options, seed, dealt), Game(options, seed, other_deal)
     for step in range(600):
         if game.over or game.truncated:
             return
-        if step < 3 * num_players or step % 11 == 0:
+        if game.deciding == "open":
             seat = rng.randrange(num_players)
             rows = game.determinize(seat, step).states.copy()
             rows["rng"] = game.states["rng"]
-            yield seat, Game.taking(game.states.copy()), Game.taking(rows)
-        game.play(rng.choice(game.legal()))
+            twin = Game.taking(rows)
+        if twin is not None and (step < 3 * num_players or step % 4 == 0):
+            one, other = (Game.from_dict(each.to_dict()) for each in (game, twin))
+            if what_is_seen(one, seat) == what_is_seen(other, seat):
+                yield seat, one, other
+        move = rng.choice(game.legal())
+        game.play(move)
+        if twin is not None and move in twin.legal():
+            twin.play(move)
+        else:
+            twin = None
+
+
+def what_is_seen(game: Game, seat: int) -> Any:
+    """What a seat may know of the position and of the turn under way."""
+    return game.observation(seat).tolist(), game.events_for(seat), game.legal() if game.player == seat else None
 
 
 def seated(server: Served, game: Game) -> tuple[str, dict[int, Visitor]]:

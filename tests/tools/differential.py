@@ -153,7 +153,7 @@ class Pair:
         game, referee = self.engine, self.referee
         try:
             self.position = game.describe()
-            position, twin = normal(self.position), normal(referee.to_dict())
+            position, twin = normal(self.position), normal(referee.describe())
             legal, twin_legal = game.legal(), referee.legal()
         except Exception as error:
             raise Mismatch(("look after the move", repr(error), None)) from error
