@@ -222,7 +222,7 @@ class Batch:
         """
         self.check(actions_, active)
         if len(self._ended):
-            self.terminated[self._ended] = self.truncated[self._ended] = False
+            self._arrays["terminated"][self._ended] = self._arrays["truncated"][self._ended] = False
             self._ended = _NO_GAMES
         if any(self._share(self._step_slice)):
             self._end_games()
@@ -243,15 +243,16 @@ class Batch:
 
     def _end_games(self) -> None:
         """Keeps the last rows of the games that have ended, and restarts these games."""
-        status = self.states["status"]
+        states, shown = self._games.states, self._arrays
+        status = states["status"]
         self._ended = ended = np.flatnonzero((status >= OVER) & self._active)
-        self.truncated[ended] = status[ended] == TRUNCATED
-        self.terminated[ended] = ~self.truncated[ended]
-        self.ranking[ended] = self.states["ranking"][ended, : self.ranking.shape[1]]
+        shown["truncated"][ended] = status[ended] == TRUNCATED
+        shown["terminated"][ended] = ~shown["truncated"][ended]
+        shown["ranking"][ended] = states["ranking"][ended, : self._game_rules.columns]
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
-        copy_chosen(self.states, ended, self._ends)
-        if self.events.shape[1]:
+        copy_chosen(states, ended, self._ends)
+        if self._games.events.shape[1]:
             self._end_tapes = self._tapes[ended]
         try:
             self._begin(ended, ended)
@@ -281,12 +282,13 @@ class Batch:
     def final_observation(self) -> np.ndarray:
         """int8 (N, P, OBS_SIZE), what all players saw of the games that ended in the last step, 0 elsewhere."""
         if self._final_observation is None:
-            self._final_observation = _aligned((self.n * self._observe, self.rewards.shape[1], OBS_SIZE), np.int8)
+            self._final_observation = _aligned((self.n * self._observe, self._game_rules.columns, OBS_SIZE), np.int8)
+            self._views.final_observation = self._final_observation.view()
         if self._shown is not self._ended and self._observe:
             self._final_observation[self._shown] = 0
             batch_kernels.show_ends(self._ends, self._ended, self._final_observation)
             self._shown = self._ended
-        return self._final_observation.view()
+        return self._views.final_observation
 
     @_alone
     def seen_at_end(self, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -307,7 +309,7 @@ class Batch:
         which, seats = np.arange(n), given.astype(np.int64)
         observations = np.empty((n, OBS_SIZE), np.int8)
         batch_kernels.show_seats(self._ends, which, seats, observations)
-        events = np.zeros((n, *self.events.shape[1:]), np.int8)
+        events = np.zeros((n, *self._games.events.shape[1:]), np.int8)
         if events.shape[1]:
             batch_kernels.show_last_events(self._ends, self._end_tapes, which, seats, events)
         return observations, events
@@ -382,7 +384,7 @@ class Batch:
             IndexError: there is no game with this number.
         """
         i = read_index("the number of a game", i, self.n)
-        return Game.taking(copy_rows(self.states[i : i + 1]))
+        return Game.taking(copy_rows(self._games.states[i : i + 1]))
 
 
 def _end(pool: ThreadPoolExecutor) -> None:

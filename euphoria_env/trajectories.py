@@ -109,12 +109,13 @@ class Trajectories:
 
         The rows of attached arrays are moved with them, in place.
         """
-        (kept,) = np.nonzero(self.following[: self.size] == OPEN)
+        columns = self._columns
+        (kept,) = np.nonzero(columns.following[: self.size] == OPEN)
         self.size = len(kept)
-        for array in (*self._columns, *self.attached):
+        for array in (*columns, *self.attached):
             array[: len(kept)] = array[kept]
         self._latest[:] = -1
-        self._latest[self.game[: self.size], self.seat[: self.size]] = np.arange(self.size)
+        self._latest[columns.game[: self.size], columns.seat[: self.size]] = np.arange(self.size)
         return kept
 
     def arrays(self) -> dict[str, np.ndarray]:
