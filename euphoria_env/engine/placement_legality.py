@@ -157,5 +157,5 @@ def without_unpayable(g, p, spaces, k, extra_morale, held):
     return spaces
 
 
-_FIELDS = GAME_DTYPE.fields or {}
-assert board.NUM_SPACES <= WIDTH and _FIELDS["occupant"][1] + WIDTH <= GAME_DTYPE.itemsize  # since `forbidden` reads so far
+_OCCUPANTS = GAME_DTYPE.fields["occupant"][1]  # type: ignore[index]
+assert board.NUM_SPACES <= WIDTH and _OCCUPANTS + WIDTH <= GAME_DTYPE.itemsize  # since `forbidden` reads so far
