@@ -158,4 +158,4 @@ def without_unpayable(g, p, spaces, k, extra_morale, held):
 
 
 _OCCUPANTS = GAME_DTYPE.fields["occupant"][1]  # type: ignore[index]
-assert board.NUM_SPACES <= WIDTH and _OCCUPANTS + WIDTH <= GAME_DTYPE.itemsize  # since `forbidden` reads so far
+assert board.NUM_SPACES <= WIDTH and GAME_DTYPE.itemsize - _OCCUPANTS >= WIDTH  # since `forbidden` reads so far
