@@ -175,7 +175,7 @@ def test_who_keeps_games_apart() -> None:
         {Stranger(): 1.0, "weights": 2.0},
         [(f"{__name__}:Stranger", 1), (f"{__name__}:Stranger", 2)],
     ],
-    ids=str,
+    ids=["an object", "its spec", "one object thrice", "its spec thrice", "a mixture", "pairs"],
 )
 def test_opponents_have_an_object_for_each_seat(given: Any) -> None:
     opponents, rng = Opponents(200, 4, given), np.random.default_rng(0)
