@@ -211,7 +211,7 @@ def resume(games, i, tape):
     if g["ask"] != Decision.NOTHING:
         find_legal(g)
         return
-    if g["status"] == SETUP:
+    if g["status"] == SETUP and g["depth"] == 0:
         begin_setup(g, tape)
     advance(g, tape)
 
