@@ -80,9 +80,10 @@ def keeps_games_apart(agent: Player) -> bool:
 
     Any other might put together what it saw on two seats of one deal, so no object or process of it gets two of them.
     """
-    kind, package = type(agent), "euphoria_agents."
-    ours = kind.__module__.startswith(package) and getattr(sys.modules[kind.__module__], kind.__name__, None) is kind
-    return ours and getattr(agent, "keeps_games_apart", False) is True
+    kind = type(agent)
+    ours = kind.__module__.startswith("euphoria_agents.")
+    found = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind  # others may name any module
+    return ours and found and getattr(agent, "keeps_games_apart", False) is True
 
 
 def separated(agents: Sequence[Player]) -> list[Player]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,7 +14,7 @@ import pytest
 from euphoria_agents import load, play_match
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.data.collecting import PartGames, lineups, parts_of
-from euphoria_agents.matches import match, tournament
+from euphoria_agents.matches import tournament
 from euphoria_agents.matches.players import MOST_IDLE, seed_for
 from euphoria_agents.matches.tournament import PLAYERS, choose_seed, comparison, keep_seed, play_unit, schedule
 from euphoria_agents.play import Agents
@@ -27,7 +26,7 @@ from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from tests.tools.spies import Spy, card, guesses, name_of
+from tests.tools.spies import CARDS, Spy, card, guesses, name_of
 
 RULES = Rules(num_players=2, max_turns=1)
 SPY = "tests.tools.spies:Spy"
@@ -191,6 +190,36 @@ def test_opponents_have_an_object_for_each_seat(given: Any) -> None:
     assert len(ours.agents) == 1, "agents of this project answer in one batch"
 
 
+class Watching(Stranger):
+    """Notes on which seats it sits, as far as it knows them."""
+
+    def __init__(self) -> None:
+        self.games: Counter[bytes] = Counter()
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        self.games.update(observation[CARDS].tobytes() for observation in observations)
+        return masks.argmax(axis=1)
+
+
+def test_in_training_each_seat_has_a_copy() -> None:
+    torch = pytest.importorskip("torch")
+    from euphoria_agents.training.network import Network, make_features
+    from euphoria_agents.training.rollout import Actor
+
+    torch.manual_seed(0)
+    network, agent = Network(make_features(), (8,)), Watching()
+    actor = Actor(
+        [(8, Rules(num_players=4, max_turns=3))], "win", 7, {"mine": agent, "random": load("random")}, network.first.rows
+    )
+    actor.seat({}, {"mine": 1.0})
+    actor.begin_games()
+    actor.begin(network.player())
+    actor.play()
+    copies = actor._copies["mine"]
+    assert copies[0] is agent and len(set(map(id, copies))) == len(copies) and "random" not in actor._copies
+    assert sum(bool(one.games) for one in copies) == 4, "each seat was played by a copy of its own"
+
+
 def test_at_tables_each_seat_has_a_process() -> None:
     spec = f"{__name__}:Stranger"
     agents = Agents([spec])
@@ -289,5 +318,3 @@ def test_runs_with_strangers_have_deals_that_nobody_finds() -> None:
     spec = f"{__name__}:Stranger"
     assert {unit.seed for unit in schedule([spec, "weights", "random"], RULES, 10, 7)} == {seed_for([Stranger()], 7)}
     assert {unit.seed for unit in schedule(["weights", "random"], RULES, 10, 7)} == {7}
-    assert match.TABLES  # games side by side, within which the order of each process is its own
-    assert copy.deepcopy(load("weights")) is not None

@@ -279,10 +279,8 @@ def play_cast(
 
     Args:
         cast: the agents, by rotation and place.
-        games, rules, records, salt: as for `play_match`.
-        seed: of the deals, as for `numpy.random.SeedSequence`.
-        secret: of all else that agents get.
-        report: called with the number of games that have just ended.
+        seed, secret: of the deals, and of all else that agents get, as for `numpy.random.SeedSequence`.
+        games, rules, records, salt, report: as for `play_match`; `report` is its `progress`.
     """
     start, seated = time.perf_counter(), [agent for row in cast for agent in {id(agent): agent for agent in row}.values()]
     strangers = list({id(agent): agent for agent in seated if not keeps_games_apart(agent)}.values())

@@ -42,15 +42,9 @@ class Players:
         self._processes: list[_Process] = []  # the most recently used ones are the last
 
     def player(self, spec: str, limit: float | None = None) -> Agent:
-        """Returns an agent of a spec: a built-in one if there is no limit, otherwise an `AgentProcess`.
+        """Returns an agent of a spec: a built-in one if there is no limit, otherwise an `AgentProcess`; raises what they raise.
 
-        Args:
-            spec: as for `load`.
-            limit: the seconds for a decision after the first one; None: `FIRST_SECONDS`, as for the first one.
-
-        Raises:
-            ValueError: see `load`.
-            AgentFailed: see `AgentProcess`.
+        `limit` is that of a decision after the first one, in seconds; None: `FIRST_SECONDS`, as for the first one.
         """
         kind = spec, limit
         if kind in self._shared:
