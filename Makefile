@@ -17,9 +17,12 @@ PY := $(VENV)/bin/python
 RLLIB := .venv-rllib
 # What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
-COVERING := tests/test_scenarios.py tests/test_game.py tests/test_mid_turn.py tests/test_fuzz.py
+COVERING := tests/test_scenarios.py tests/test_game.py tests/test_since.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
 CHECKED := tests/test_complete.py tests/test_docs.py
+# What must not use an index beyond an array, and the build that checks all of them.
+BOUNDED := tests/test_scenarios.py tests/test_mutated_rows.py
+CHECKING := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(or $(NUMBA_CACHE_DIR),$(VENV)/numba)
 BROWSER := $(wildcard tests/test_browser*.py)
 # What must work with every version of the libraries that the extras allow.
 SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py copies.py agents.py training.py commands.py)
@@ -30,14 +33,18 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long test-fast test-slow test-browser test-oldest test-newest fuzz test-clients
+.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long test-fast test-slow test-bounds test-browser test-oldest test-newest fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
 
 test: check ## Every check: `make check`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
+	$(CHECKING) $(PY) -m pytest -q $(BOUNDED)
 	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-bounds: $(VENV)/.installed-test ## The scenarios, and rows with changed bytes, with every index checked
+	$(CHECKING) $(PY) -m pytest -q $(BOUNDED)
 
 check: lint ## The checks of a minute: lint, types, imports, completeness, fresh pages
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m 'not slow and not long' $(CHECKED)
@@ -74,9 +81,11 @@ test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no pa
 	$(PY) -m pytest -v -n $(JOBS) -m long
 
 fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line, or used without an error (half an hour)
-	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz pending position --inputs 20000
+	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz since position --inputs 20000
 	$(PY) -m tests.tools.fuzz record checkpoint --inputs 10000
 	$(PY) -m tests.tools.fuzz run --inputs 3000
+	$(PY) -m tests.tools.mutate_rows --rows 1000000 --seed $$(date +%s)
+	$(CHECKING) $(PY) -m tests.tools.mutate_rows --rows 10000000 --processes 2
 
 test-beside: $(VENV)/.installed-test ## Install the wheel beside another package called `agents`, and use both
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \

@@ -5,6 +5,8 @@ An agent may keep and change the arrays, the game and the generator that it gets
 
 from __future__ import annotations
 
+import copy
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
     from euphoria_env.batch import Batch
 
 
-# What compiled agents know of a learner: whether the game is played on, first with which move (NO_MOVE: with one of theirs); the
-# learner's seat; whether its rewards count, and their sum; the agents' random generator; and, by seat, the numbers of the agents.
-_FIELDS = [("active", np.int64), ("move", np.int64), ("seat", np.int64), ("credited", np.int64), ("reward", np.float64)]
+# What compiled agents know of a learner: its seat; whether its rewards count, and their sum; the agents' random generator; and,
+# by seat, the numbers of the agents.
+_FIELDS = [("seat", np.int64), ("credited", np.int64), ("reward", np.float64)]
 LEARNER = np.dtype([*_FIELDS, ("generator", np.int64, 2), ("agents", np.int64, MAX_PLAYERS)])
 NO_MOVE = -1
 
@@ -62,10 +64,12 @@ class Player(Protocol):
         needs_story: if true, this game has a `story`, if whoever deals it knows what has happened.
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
-        compiled: if the class itself sets it: the name of a module with `line_up(agents)`; of what that returns, `asked`, bool
-            (A,), says which agents choose in Python, and `bind(learners, games)` gives a function of `first` and `last`, valid
-            as long as these arrays, which plays those games on without `act`, until the learner (LEARNER) or one in Python must
-            decide, or the game ends; it returns how many ended.
+        reconsider: `reconsider(moves, observations, deal)` may then change some of these moves; `deal(k)` returns such a game.
+        compiled: if the class itself sets it, and this project has it: the name of a module with `line_up(agents)`; of what that
+            returns, `asked`, bool (A,), says which agents choose in Python, and `bind(learners, games, moves, active)` gives a
+            function of `first` and `last`, valid as long as these arrays. It plays the active ones of those games on, first by
+            these moves (NO_MOVE: one of the agents'), until the learner (LEARNER) or an agent in Python must decide, or the
+            game ends, and returns how many ended. Nothing calls `act` or `reconsider` then.
         name: the name that error messages use instead of the name of the class.
         counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those
             in which its first answer was legal; `tokens_in`, `tokens_out` and `dollars`, what the answers cost.
@@ -81,6 +85,38 @@ class Player(Protocol):
             mask: the legal moves, bool or int8 (NUM_ACTIONS,); at least one.
             rng: the only source of chance, so that equal seeds give equal games.
         """
+
+
+def keeps_games_apart(agent: Player) -> bool:
+    """Returns whether an agent is one of this project that remembers nothing of one game or seat when it plays another.
+
+    Any other might put together what it saw on two seats of one deal, so no object or process of it gets two of them.
+    """
+    kind = type(agent)
+    ours = kind.__module__.startswith("euphoria_agents.")
+    found = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind  # others may name any module
+    return ours and found and getattr(agent, "keeps_games_apart", False) is True
+
+
+def separated(agents: Sequence[Player]) -> list[Player]:
+    """Returns a line-up in which an agent that may remember games has deep copies of itself on its further seats.
+
+    Raises:
+        ValueError: it cannot be copied.
+    """
+    found: list[Player] = []
+    for agent in agents:
+        other, why = agent, None
+        if any(agent is one for one in found) and not keeps_games_apart(agent):
+            try:
+                other = copy.deepcopy(agent)
+            except Exception as error:
+                why = error
+            if other is agent:
+                what = f"the agent {agent_name(agent)} has several seats but cannot be copied"
+                raise ValueError(f"{what}: give an object for each, or its spec") from why
+        found.append(other)
+    return found
 
 
 class IllegalAnswer(IllegalMove):
@@ -136,6 +172,8 @@ def query(
             seconds += took
     elif hasattr(agent, "act_batch"):
         answers, seconds = _timed(agent, agent.act_batch, observations, masks, rng)
+        if hasattr(agent, "reconsider"):
+            seconds += _timed(agent, agent.reconsider, answers, observations, deal)[1]
     else:
         pairs = zip(observations, masks, strict=True)
         answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng) for observation, mask in pairs])
@@ -202,10 +240,11 @@ class Generators:
 
     Args:
         rng: the generator from which an agent's own generator is derived when the agent decides for the first time.
+        key: a secret with which it is derived (`derived_seeds.stretched`).
     """
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+    def __init__(self, rng: np.random.Generator, key: bytes = b"") -> None:
+        self._rng, self.key = rng, key
         self._own: list[tuple[Player, np.random.Generator]] = []  # found by identity, which a deep copy preserves
 
     def __call__(self, agent: Player) -> np.random.Generator:
@@ -213,7 +252,7 @@ class Generators:
         for known, own in self._own:
             if known is agent:
                 return own
-        own = derived_generator(self._rng)
+        own = derived_generator(self._rng, self.key)
         self._own.append((agent, own))
         return own
 
@@ -223,12 +262,13 @@ class AgentGames:
 
     Attributes:
         batch: the games, N of them.
-        rng: the generator for dealing the games that agents get.
+        rng, key: the generator for dealing the games that agents get, and the secret with which their seeds are derived.
         moves: (N,) int64, the moves of the agents.
     """
 
     batch: Batch
     rng: np.random.Generator
+    key: bytes = b""
     moves: np.ndarray
 
     def deciding(self) -> Iterable[tuple[Player, Any]]:
@@ -245,7 +285,7 @@ class AgentGames:
 
     def determinized(self, game: int) -> Game:
         """Returns a game as the agent that decides gets it: determinized for its seat (R19)."""
-        return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng))
+        return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng, self.key))
 
     def query(self, agent: Player, games: Any, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """Returns an agent's moves in these games and the seconds it took; errors as for the function `query`."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import copy
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,10 +18,11 @@ from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules, RulesSource
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine import batch_kernels, tape
+from euphoria_env.engine.row_checks import check_rows
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
-from euphoria_env.json_reader import read_index, read_indices, read_integer, read_seed, shown
+from euphoria_env.json_reader import read_distinct, read_index, read_integer, read_seed, shown
 from euphoria_env.keywords import names_keywords
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rewards import read_reward
@@ -30,6 +35,32 @@ _NO_GAMES = np.zeros(0, np.int64)
 _ALIGNMENT = 64  # bytes; JAX copies arrays that do not begin at a multiple of it
 
 _Done = TypeVar("_Done")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def fixed(name: str) -> Any:
+    """Returns a property that shows an array to which compiled code writes, so that nobody can replace it."""
+    return property(attrgetter(f"_views.{name}"))
+
+
+def show(arrays: Mapping[str, np.ndarray]) -> SimpleNamespace:
+    """Returns views of arrays for `fixed`: compiled code has the arrays themselves, which nobody else can give another shape."""
+    return SimpleNamespace(**{name: array.view() for name, array in arrays.items()})
+
+
+def _alone(method: _Method) -> _Method:
+    """Makes a method of `Batch` refuse to run while another call is under way."""
+
+    @wraps(method)
+    def call(self: Batch, *given: Any, **named: Any) -> Any:
+        if not self._busy.acquire(False):
+            raise RuntimeError("another thread uses this Batch now; give each thread one of its own")
+        try:
+            return method(self, *given, **named)
+        finally:
+            self._busy.release()
+
+    return call  # type: ignore[return-value]
 
 
 @names_keywords()
@@ -48,9 +79,10 @@ class Batch:
         events: K, the number of events that `events` holds for each game; with 0 no events are recorded, which costs no time.
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
-    copy what you keep. A copied or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step`
-    has one exception). Games are numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of
-    players; with a list or a function it is 6, and the columns of absent players are 0.
+    copy what you keep; they cannot be replaced. One thread at a time may call a batch; another one gets a RuntimeError. A copied
+    or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step` has one exception). Games are
+    numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of players; with a list or a function
+    it is 6, and the columns of absent players are 0.
 
     Attributes:
         player: (N,) int8, the player who must decide in each game.
@@ -64,7 +96,7 @@ class Batch:
         ended: (E,) int64, the games that ended in the last step, ascending.
         events: (N, K, EVENT_SIZE) int8, the last K events of each game as the player who must decide saw them, oldest first, and
             zeros before the first one. Players are counted from that player on, in turn order (docs/events.md).
-        states: (N,) the structured array of the games, to look at; `restart` changes them.
+        states: (N,) the structured array of the games, to look at; it is read-only, `restart` changes it.
 
     Raises:
         TypeError: a keyword is unknown.
@@ -101,42 +133,51 @@ class Batch:
     def _allocate(self, k: int) -> None:
         """Makes all arrays; `k` is the number of events of each game."""
         n, players = self.n, self._game_rules.columns
-        self.states = _aligned(n, GAME_DTYPE)
-        self.player = _aligned(n, np.int8)
-        self.mask = _aligned((n, actions.NUM_ACTIONS), np.bool_)
-        self.observation = _aligned((n * self._observe, OBS_SIZE), np.int8)
-        self.events = _aligned((n, k, EVENT_SIZE), np.int8)
-        self.rewards = _aligned((n, players), np.float32)
-        self.terminated, self.truncated = _aligned(n, np.bool_), _aligned(n, np.bool_)
-        self.ranking = _aligned((n, players), np.int8)
-        self._potential = _aligned((n, MAX_PLAYERS), np.float64)
+        # Games that record events have a tape each; the others share one that is never written to. Nothing is ever loaded.
+        self._tapes, self._potential = np.tile(tape.empty_tape(k), (n if k else 1, 1)), np.zeros((n, MAX_PLAYERS))
+        self._arrays = {
+            "states": _aligned(n, GAME_DTYPE),
+            "player": _aligned(n, np.int8),
+            "mask": _aligned((n, actions.NUM_ACTIONS), np.bool_),
+            "observation": _aligned((n * self._observe, OBS_SIZE), np.int8),
+            "events": _aligned((n, k, EVENT_SIZE), np.int8),
+            "rewards": _aligned((n, players), np.float32),
+            "terminated": _aligned(n, np.bool_),
+            "truncated": _aligned(n, np.bool_),
+            "ranking": _aligned((n, players), np.int8),
+        }
         self._final_observation: np.ndarray | None = None  # allocated when it is first read
         self._shown = _NO_GAMES  # the games whose entries in it are not 0
-        self.ended = _NO_GAMES
+        self._ended = _NO_GAMES
         self._ends = np.zeros(1, GAME_DTYPE)  # the rows of the games in `ended` at their end, and room for more
         self._episodes = np.zeros(n, np.int64)
         self._actions = np.zeros(n, np.int64)
         self._active = np.ones(n, np.bool_)
-        # Games that record events have a tape each; the others share one that is never written to. Nothing is ever loaded.
-        self._tapes = np.tile(tape.empty_tape(k), (n if k else 1, 1))
         self._end_tapes = self._tapes[:1].copy()  # the tapes of the games in `_ends`
         self._gather()
 
     def _gather(self) -> None:
-        """Puts the arrays into the tuple that the kernels take."""
+        """Puts the arrays into the tuple that the kernels take, and shows them."""
+        states, player, mask, observation, events, *_ = self._arrays.values()
         self._games = batch_kernels.BatchArrays(
-            self.states, self._tapes, self.player, self.mask, self.observation, self.events, self._reward, self._potential
+            states, self._tapes, player, mask, observation, events, self._reward, self._potential
         )
+        self._views, self._busy = show(self._arrays), threading.Lock()
+        self._views.states.flags.writeable = False
+
+    states, player, mask, observation, events, rewards, terminated, truncated, ranking = map(
+        fixed, ("states", "player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking")
+    )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pool": None, "_games": None}  # threads cannot be copied
+        made_again = {"_final_observation": None, "_shown": _NO_GAMES, "_views": None, "_games": None}
+        return {**vars(self), **made_again, "_pool": None, "_busy": None}  # threads cannot be copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                state[name] = _aligned(value.shape, value.dtype)
-                state[name][...] = value
         vars(self).update(state)
+        self._arrays = {name: _aligned(array.shape, array.dtype) for name, array in state["_arrays"].items()}
+        for name, array in self._arrays.items():
+            array[...] = state["_arrays"][name]
         self._gather()
 
     def __copy__(self) -> Batch:
@@ -164,8 +205,9 @@ class Batch:
         batch_kernels.start_games(self._games, games, rules.rows, rules.kinds, self._episodes, self._seed)
 
     def _step_slice(self, first: int, last: int) -> int:
-        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self.rewards)
+        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._arrays["rewards"])
 
+    @_alone
     def step(self, actions_: Any, active: Any = None) -> None:
         """Plays one decision in every game.
 
@@ -181,13 +223,18 @@ class Batch:
         self.check(actions_, active)
         self._play(self._step_slice)
 
-    def _play(self, play: Callable[[int, int], int], moves: tuple[Any, Any] | None = None) -> None:
-        """Plays slices of the games by `play`, which returns how many ended; `moves`: unchecked actions, and the active games."""
-        if moves is not None:
-            self._actions[:], self._active[:] = moves
-        if len(self.ended):
-            self.terminated[self.ended] = self.truncated[self.ended] = False
-            self.ended = _NO_GAMES
+    @_alone
+    def _step_by(self, bind: Callable[..., Callable[[int, int], int]], actions_: np.ndarray, active: Any) -> None:
+        """Plays active games on by what `bind` returns (`Player.compiled`); negative actions are left to it unchecked."""
+        self.check(actions_, active & (actions_ >= 0))
+        self._active[:] = active
+        self._play(bind(self._games, self._actions, self._active))
+
+    def _play(self, play: Callable[[int, int], int]) -> None:
+        """Plays slices of the games by `play`, which returns how many ended."""
+        if len(self._ended):
+            self._arrays["terminated"][self._ended] = self._arrays["truncated"][self._ended] = False
+            self._ended = _NO_GAMES
         if any(self._share(play)):
             self._end_games()
 
@@ -201,21 +248,22 @@ class Batch:
             raise ValueError(f"active must be {self.n} booleans, not an array of {chosen.dtype} of shape {chosen.shape}")
         self._active[:] = chosen
         self._actions[:] = given
-        wrong = int(batch_kernels.first_illegal(self.states, self._actions, self._active))
+        wrong = int(batch_kernels.first_illegal(self._games.states, self._actions, self._active))
         if wrong >= 0:
             raise IllegalMove(f"game {wrong}: {self.game(wrong).why_illegal(given[wrong])}")
 
     def _end_games(self) -> None:
         """Keeps the last rows of the games that have ended, and restarts these games."""
-        status = self.states["status"]
-        self.ended = ended = np.flatnonzero((status >= OVER) & self._active)
-        self.truncated[ended] = status[ended] == TRUNCATED
-        self.terminated[ended] = ~self.truncated[ended]
-        self.ranking[ended] = self.states["ranking"][ended, : self.ranking.shape[1]]
+        states, shown = self._games.states, self._arrays
+        status = states["status"]
+        self._ended = ended = np.flatnonzero((status >= OVER) & self._active)
+        shown["truncated"][ended] = status[ended] == TRUNCATED
+        shown["terminated"][ended] = ~shown["truncated"][ended]
+        shown["ranking"][ended] = states["ranking"][ended, : self._game_rules.columns]
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
-        copy_chosen(self.states, ended, self._ends)
-        if self.events.shape[1]:
+        copy_chosen(states, ended, self._ends)
+        if self._games.events.shape[1]:
             self._end_tapes = self._tapes[ended]
         try:
             self._begin(ended, ended)
@@ -231,21 +279,29 @@ class Batch:
         self._start(new)
 
     @property
+    def ended(self) -> np.ndarray:
+        """int64 (E,), the games that ended in the last step, ascending, as an array of its own."""
+        return self._ended.copy()
+
+    @property
     def num_players(self) -> np.ndarray:
         """int8 (N,), the number of players of each game, as a view of `states`."""
         return self.states["num_players"]
 
     @property
+    @_alone
     def final_observation(self) -> np.ndarray:
         """int8 (N, P, OBS_SIZE), what all players saw of the games that ended in the last step, 0 elsewhere."""
         if self._final_observation is None:
-            self._final_observation = _aligned((self.n * self._observe, self.rewards.shape[1], OBS_SIZE), np.int8)
-        if self._shown is not self.ended and self._observe:
+            self._final_observation = _aligned((self.n * self._observe, self._game_rules.columns, OBS_SIZE), np.int8)
+            self._views.final_observation = self._final_observation.view()
+        if self._shown is not self._ended and self._observe:
             self._final_observation[self._shown] = 0
-            batch_kernels.show_ends(self._ends, self.ended, self._final_observation)
-            self._shown = self.ended
-        return self._final_observation
+            batch_kernels.show_ends(self._ends, self._ended, self._final_observation)
+            self._shown = self._ended
+        return self._views.final_observation
 
+    @_alone
     def seen_at_end(self, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Returns one player's last observation of each game in `ended`, int8 (E, OBS_SIZE), and last events (E, K, EVENT_SIZE).
 
@@ -255,7 +311,7 @@ class Batch:
         Raises:
             ValueError: `players` does not name one player for each, or the batch was made with `observe=False`.
         """
-        n = len(self.ended)
+        n = len(self._ended)
         given, most = np.array(players), self._ends["num_players"][:n] - 1
         if given.shape != (n,) or (n and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
             raise ValueError(f"players must be a player of each of {n} games, not {shown(given.tolist())}")
@@ -264,7 +320,7 @@ class Batch:
         which, seats = np.arange(n), given.astype(np.int64)
         observations = np.empty((n, OBS_SIZE), np.int8)
         batch_kernels.show_seats(self._ends, which, seats, observations)
-        events = np.zeros((n, *self.events.shape[1:]), np.int8)
+        events = np.zeros((n, *self._games.events.shape[1:]), np.int8)
         if events.shape[1]:
             batch_kernels.show_last_events(self._ends, self._end_tapes, which, seats, events)
         return observations, events
@@ -272,8 +328,9 @@ class Batch:
     @property
     def end_states(self) -> np.ndarray:
         """The last rows of the games in `ended`, (E,), copied; the dtype is that of `states`."""
-        return copy_rows(self._ends[: len(self.ended)])
+        return copy_rows(self._ends[: len(self._ended)])
 
+    @_alone
     def restart(self, games: Sequence[int] | np.ndarray, starts: Mapping[int, Game] | None = None) -> None:
         """Restarts some games, whether or not they have ended; `terminated`, `truncated` and `ended` still tell of the last step.
 
@@ -287,13 +344,11 @@ class Batch:
             ValueError: a number comes twice, or a start has other rules, has ended, or does not belong to one of `games`; or the
                 function `rules` fails.
         """
-        chosen = read_indices("games", games, self.n)
-        if len(np.unique(chosen)) < len(chosen):
-            raise ValueError(f"games must be named once each, not {chosen.tolist()}")
+        chosen = read_distinct("games", games, self.n)
         begun = self._checked_starts(chosen, {} if starts is None else starts)
         self._begin(chosen, chosen[~np.isin(chosen, list(begun))])
         for i, game in begun.items():
-            self.states[i] = game.states[0]
+            self._games.states[i] = game.states[0]
             tape.forget_events(self._tapes[i if len(self._tapes) > 1 else 0])
             batch_kernels.show_games(self._games, i, i + 1)
 
@@ -311,8 +366,10 @@ class Batch:
                 raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self._game_rules.fixed(i)}")
             if game.ranking is not None:
                 raise ValueError(f"game {i}: it has ended")
+            check_rows(game._rows)
         return begun
 
+    @_alone
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Returns a uniformly random legal move of each game, int64 (N,); the same for any number of threads.
 
@@ -327,7 +384,7 @@ class Batch:
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a Generator of numpy, not {shown(rng)}")
         moves = np.empty(self.n, np.int64)
-        batch_kernels.choose_legal(self.states, rng.random(self.n), moves)
+        batch_kernels.choose_legal(self._games.states, rng.random(self.n), moves)
         return moves
 
     def game(self, i: int) -> Game:
@@ -338,7 +395,7 @@ class Batch:
             IndexError: there is no game with this number.
         """
         i = read_index("the number of a game", i, self.n)
-        return Game.taking(copy_rows(self.states[i : i + 1]))
+        return Game.taking(copy_rows(self._games.states[i : i + 1]))
 
 
 def _end(pool: ThreadPoolExecutor) -> None:

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import random
+import sys
 from collections.abc import Mapping, Sequence
 from itertools import starmap
 from typing import Any, Self
 
 import numpy as np
 
-from euphoria_env import actions, chance_tree, events, mid_turn, position, record
+from euphoria_env import actions, chance_tree, events, foreign_rows, position, record
 from euphoria_env.decision_prompts import prompt
-from euphoria_env.decisions import DECISIONS
+from euphoria_env.decisions import DECISIONS, Decision
 from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.events import Decided, Event
-from euphoria_env.game_log import IS_OUTCOME, GameLog, plain_outcomes
+from euphoria_env.game_log import IS_OUTCOME, GameLog, Waiting, outcomes_by_name, plain_outcomes, queues_of
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
 
+_NO_BEGINNING = "this game was taken from its state in the middle of a turn, and does not know how the turn began"
+
 
 class IllegalMove(ValueError):
     """A move that is not legal now; the message names it and the legal ones."""
+
+
+# How a turn, or the setup, began: the bytes of the row, the loaded outcomes by kind, and the numbers of moves and loads before.
+# It is a plain tuple, since every turn makes one.
+Opening = tuple[bytes, Waiting, int, int]
+_ASK, _OPEN = GAME_DTYPE.fields["ask"][1], int(Decision.OPEN)  # type: ignore[index]  # where a row says what is asked
 
 
 def seed_row(row: np.void, seed: int) -> None:
@@ -51,28 +60,37 @@ class Game:
         rules = Rules() if rules is None else rules
         if not isinstance(rules, Rules):
             raise ValueError(f"rules must be a Rules, not {shown(rules)}")
-        seed = random.getrandbits(63) if seed is None else read_seed(seed)
+        seed = random.SystemRandom().getrandbits(63) if seed is None else read_seed(seed)
         rows = np.zeros(1, GAME_DTYPE)
         write_rules(rows[0], rules)
-        start: dict[str, Any] = {"rules": rules.to_dict(), "seed": seed}
-        self._attach(rows, start)
-        if load is not None:
-            self._log.load(self._row, load)
-            start["load"] = plain_outcomes(load)
-        tape = self._log.begin()
-        loop.new_game(self._rows, 0, seed, 0, 0, tape)
-        self._log.finish(tape)
-        self._marks = [len(self._log)]
+        self._attach(rows, load)
+        self._begin(seed)
+        self._header = {"rules": rules.to_dict(), "seed": seed} | ({} if load is None else {"load": plain_outcomes(load)})
 
+    _header: dict[str, Any] | None = None  # line 1 of the record of a game that began with its setup
     story: Any = None  # what the player of a game that was dealt to an agent has seen (`agent_protocol.Story`); None elsewhere
 
-    def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
+    def _begin(self, seed: int | None = None) -> None:
+        """Begins the setup or the turn of the row; `seed`: that of a new game."""
+        tape = self._log.begin()
+        if seed is None:
+            loop.resume(self._rows, 0, tape)
+        else:
+            loop.new_game(self._rows, 0, seed, 0, 0, tape)
+        self._marks = [self._log.finish(tape)]
+
+    def _attach(self, rows: np.ndarray, load: Any = None) -> None:
         self._rows = rows
         self._log = GameLog()
-        self._start = start  # line 1 of the record, or the rows with which the game began
+        if load is not None:
+            self._log.load(self._row, load)
         self._moves: list[int] = []
         self._marks = [0]  # the number of events after the setup, then after each move
         self._loads: list[record.Load] = []
+        self._start = self._opening = self._present()  # how the game began, and the turn (or setup) under way
+
+    def _present(self) -> Opening:
+        return self._rows.tobytes(), self._log.waiting, len(self._moves), len(self._loads)
 
     @property
     def _row(self) -> np.void:
@@ -121,31 +139,37 @@ class Game:
 
         Raises:
             IllegalMove: the move is not legal now, or there is no such move; the game does not change.
-            ValueError: the outcomes, or loaded ones that the move draws, cannot follow; the game does not change.
+            ValueError: the outcomes, or loaded ones that the move draws, cannot follow, or the game came from impossible rows;
+                the game does not change.
         """
         if outcomes is not None:
             after = self.clone()
             after._play_with(move, outcomes)
             vars(self).update(vars(after))
             return
-        action, log = self._action(move), self._log
-        tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
-        if not loop.step(self._rows, 0, action, tape):
-            raise IllegalMove(self.why_illegal(action))
+        action, log, before = self._action(move), self._log, self._rows.tobytes()
+        opening = (before, log.waiting, len(self._moves), len(self._loads)) if before[_ASK] == _OPEN else self._opening
+        tape = log.begin()
         try:
-            log.finish(tape)
+            if not loop.step(self._rows, 0, action, tape):
+                raise IllegalMove(self.why_illegal(action))
+            mark = log.finish(tape)
         except ValueError:
-            self._rows[:] = saved
+            self._rows[:] = np.frombuffer(before, GAME_DTYPE)
+            log.cut(self._marks[-1])
             raise
+        self._opening = opening
         self._moves.append(action)
-        self._marks.append(len(log))
+        self._marks.append(mark)
 
     def _play_with(self, move: str | int, outcomes: Sequence[Sequence[Any]]) -> None:
-        log, waiting, before = self._log, self._log.waiting, len(self._log.outcomes())
+        now, waiting, log, before = self._present(), self._log.waiting, self._log, len(self._log.outcomes())
         log.waiting, log.viewer = chance_tree.read_outcomes(self._row, outcomes), self.player
         Game.play(self, move)
         self._loads.append((len(self._moves) - 1, chance_tree.compare_outcomes(outcomes, log.outcomes()[before:])))
-        log.waiting, log.viewer = waiting, None
+        log.waiting, log.viewer = queues_of(waiting), None
+        if now[0][_ASK] == _OPEN:
+            self._opening = now
 
     def chance(self, move: str | int, limit: int = 256) -> list[tuple[float, list[chance_tree.KnownOutcome]]] | None:
         """Returns what chance may give after a move, up to the next decision, as far as the player who moves may know (R19).
@@ -165,6 +189,8 @@ class Game:
         return chance_tree.outcomes_after(self._rows, action, limit)
 
     def _action(self, move: str | int) -> int:
+        if type(move) is int and 0 <= move < actions.NUM_ACTIONS:  # the usual case, tested first for speed
+            return move
         try:
             return actions.parse(move) if isinstance(move, str) else actions.number(move)
         except ValueError:
@@ -226,14 +252,16 @@ class Game:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented
-        return self._row.tobytes() == other._row.tobytes() and self._log.waiting == other._log.waiting
+        return self._row.tobytes() == other._row.tobytes() and queues_of(self._log.waiting) == queues_of(other._log.waiting)
 
     __hash__ = None  # type: ignore[assignment]
 
     def fingerprint(self) -> str:
         """Returns a hash of rules, state, generator and loaded outcomes as a hex string; equal on every machine."""
-        digest = hashlib.blake2b(mid_turn.portable_bytes(self._row), digest_size=16)
-        digest.update(repr(sorted(self._log.waiting.items())).encode())
+        whole = self._rows.tobytes() if sys.byteorder == "little" else self._rows.byteswap().tobytes()
+        portable = whole[: -GAME_DTYPE["shown_rules"].itemsize]  # they repeat other fields
+        digest = hashlib.blake2b(portable, digest_size=16)
+        digest.update(repr(sorted(queues_of(self._log.waiting).items())).encode())
         return digest.hexdigest()
 
     def determinize(self, player: int, seed: int) -> Game:
@@ -271,24 +299,26 @@ class Game:
             TypeError: `rows` is not an array of that type.
             ValueError: it does not have exactly one row, or the game in it is impossible.
         """
-        if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:
-            raise TypeError(f"rows must be an array typed as `Game.states`, not {getattr(rows, 'dtype', shown(rows))}")
-        if rows.shape != (1,):
-            raise ValueError(f"rows must be of shape (1,), not {rows.shape}")
-        game = cls.taking(copy_rows(np.ascontiguousarray(rows)))
-        try:
-            possible = Game.from_dict(game.to_dict()) == game
-        except Exception as error:  # with random bytes any check may fail
-            raise ValueError(f"rows hold no possible game: {type(error).__name__}: {error}") from error
-        if not possible:
-            raise ValueError("rows hold no possible game")
+        game = cls.taking(foreign_rows.read_row(rows))
+        if position.can_be_stated(game._row):  # in the middle of a turn, no position can state it alone
+            try:
+                possible = Game.from_dict(game.to_dict()) == game
+            except ValueError as error:
+                raise ValueError(f"rows hold no possible game: {error}") from error
+            if not possible:
+                raise ValueError("rows hold no possible game")
         return game
 
     @classmethod
     def taking(cls, rows: np.ndarray) -> Self:
-        """Returns a game that owns a row of the engine, without the copy and checks of `from_rows`; the caller gives it up."""
+        """Returns a game that owns a row of the engine, without the copy and checks of `from_rows`; the caller gives it up.
+
+        Raises:
+            TypeError, ValueError: `rows` is not an array of that type with exactly one row.
+        """
+        foreign_rows.check_type(rows)
         game = object.__new__(cls)
-        game._attach(rows, copy_rows(rows))
+        game._attach(rows)
         return game
 
     def load(self, /, **outcomes: Sequence[Any]) -> None:
@@ -301,6 +331,17 @@ class Game:
         """
         self._log.load(self._row, outcomes)
         self._loads.append((len(self._moves), plain_outcomes(outcomes)))
+
+    def reseed(self, seed: int) -> None:
+        """Lets all chance from now on follow from a seed, as in a new game; loaded outcomes that wait are dropped.
+
+        Raises:
+            ValueError: the seed is not an integer.
+        """
+        seed = read_seed(seed)
+        seed_row(self._row, seed)
+        self._log.waiting = {}
+        self._loads.append((len(self._moves), seed))
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -335,18 +376,61 @@ class Game:
             ValueError: `since` is not an integer from 0 on.
         """
         since = read_integer("since", since, 0)
-        start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})
         marks = self._marks[since:]
-        of = events.deciders(self._log.events(), start["player"], marks)
+        of = events.deciders(self._log.events(), np.frombuffer(self._start[0], GAME_DTYPE)[0]["player"], marks)
         return [Decided(of[k], action, *marks[k : k + 2]) for k, action in enumerate(self._moves[since:])]
 
+    def describe(self) -> dict[str, Any]:
+        """Returns the readable keys of the present position, in the middle of a turn too: to be read, not to be restored."""
+        return position.describe(self._row) | {"load": outcomes_by_name(queues_of(self._log.waiting))}
+
     def to_dict(self) -> dict[str, Any]:
-        """Returns the complete position as JSON: `Game.from_dict(game.to_dict()) == game`."""
-        return position.to_dict(self._row) | {"load": self._log.waiting_by_name()}
+        """Returns the complete position as JSON: `Game.from_dict(game.to_dict()) == game`.
+
+        In the middle of a turn it is the position at the beginning of the turn, with what was played since.
+
+        Raises:
+            ValueError: the game was taken from a state in the middle of this turn, and does not know how the turn began.
+        """
+        since = self._since(self._turn, len(self._moves))
+        return self._position(self._turn) | ({"since": since} if since else {})
+
+    @property
+    def _turn(self) -> Opening:
+        """How the turn under way began; the present where a position states it."""
+        return self._present() if position.can_be_stated(self._row) else self._opening
+
+    def _since(self, opening: Opening, end: int) -> list[str]:
+        """Returns what was played since an opening, up to the first `end` moves of the game, as in a position."""
+        _, _, first, loaded = opening
+        loads = [load for load in self._loads[loaded:] if load[0] < end + (not isinstance(load[1], list))]
+        return record.with_loads([actions.NAMES[action] for action in self._moves[first:end]], loads, first)
+
+    def _rows_of(self, opening: Opening) -> np.ndarray:
+        rows: np.ndarray = np.ndarray(1, GAME_DTYPE, bytearray(opening[0]))
+        if not position.can_be_stated(rows[0]):
+            raise ValueError(_NO_BEGINNING)
+        if self._header and opening is self._start:
+            seed_row(rows[0], self._header["seed"])
+        return rows
+
+    def _position(self, opening: Opening) -> dict[str, Any]:
+        return position.to_dict(self._rows_of(opening)[0]) | {"load": outcomes_by_name(queues_of(opening[1]))}
+
+    def _played_from(self, opening: Opening, end: int) -> Game:
+        """Returns the game after its first `end` moves, with a history that begins at an opening."""
+        game = Game.taking(self._rows_of(opening))
+        game._log.waiting = queues_of(opening[1])
+        game._start = game._opening = game._present()
+        game._begin()
+        record.play_since(game, self._since(opening, end))
+        return game
 
     @classmethod
     def from_dict(cls, d: Any) -> Self:
         """Returns a game from a position, complete or partial; missing values are those right after the setup.
+
+        What was played since the turn began is played, and the first part of the game's history.
 
         Raises:
             ValueError: something is unknown or impossible; the message names the key.
@@ -354,29 +438,30 @@ class Game:
         rows = np.zeros(1, GAME_DTYPE)
         position.from_dict(d, rows[0])
         game = object.__new__(cls)
-        game._attach(rows, {})
-        if d.get("load") is not None:
-            game._log.load(rows[0], d["load"])
-        tape = game._log.begin()
-        loop.resume(rows, 0, tape)
-        game._log.finish(tape)
-        if d.get("pending") is not None:
-            mid_turn.check_answers(rows[0])
-        game._start = {"position": game.to_dict()}
+        game._attach(rows, d.get("load"))
+        game._begin()
+        record.play_since(game, d.get("since", []))
         return game
+
+    def _outcome_marks(self) -> list[int]:
+        """Returns the number of outcomes after the setup, then after each move."""
+        drawn = np.flatnonzero(IS_OUTCOME[self._log.events()[:, 0]])
+        return np.searchsorted(drawn, self._marks).tolist()
 
     @property
     def history(self) -> list[str]:
         """The decisions so far, as the lines of a record."""
-        drawn = np.flatnonzero(IS_OUTCOME[self._log.events()[:, 0]])
-        marks = np.searchsorted(drawn, self._marks).tolist()
-        return record.decision_lines(self._moves, marks, self._log.outcomes())
+        return record.decision_lines(self._moves, self._outcome_marks(), self._log.outcomes())
 
     def to_record(self) -> str:
-        """Returns the whole game as text, which replays to the identical final state on any machine (docs/positions.md)."""
-        start = {"position": position.to_dict(self._start[0])} if isinstance(self._start, np.ndarray) else self._start
-        of_setup = np.count_nonzero(IS_OUTCOME[self._log.events()[: self._marks[0], 0]])
-        return record.format_record(start, self._log.outcomes()[:of_setup], self.history, self._loads, self.fingerprint())
+        """Returns the whole game as text, which replays to the identical final state on any machine (docs/positions.md).
+
+        Raises:
+            ValueError: the game was taken from a state in the middle of a turn, and does not know how that turn began.
+        """
+        start = self._header or {"position": self._position(self._start)}
+        of_setup = self._log.outcomes()[: self._outcome_marks()[0]]
+        return record.format_record(start, of_setup, record.with_loads(self.history, self._loads), self.fingerprint())
 
     @classmethod
     def from_record(cls, text: str) -> Self:

@@ -208,6 +208,18 @@ def read_indices(name: str, values: Any, n: int) -> np.ndarray:
     return np.array(given, np.int64)
 
 
+def read_distinct(name: str, values: Any, n: int) -> np.ndarray:
+    """Returns indices as `read_indices` does; each may come once.
+
+    Raises:
+        TypeError, ValueError, IndexError: as for `read_indices`, or a ValueError if one comes twice.
+    """
+    found = read_indices(name, values, n)
+    if len(np.unique(found)) < len(found):
+        raise ValueError(f"{name} must be named once each, not {found.tolist()}")
+    return found
+
+
 def as_key(name: Any) -> str:
     """Returns a key for a message; one that is not a short printable text is quoted and cut."""
     return name if isinstance(name, str) and name.isprintable() and len(name) <= 50 else shown(name)

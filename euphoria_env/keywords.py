@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 _Class = TypeVar("_Class", bound=type)
+_HINTS = {"max_episode_steps": "max_turns ends games, or vectorization_mode='sync' of gymnasium.make_vec counts steps"}
 
 
 def keywords_of(function: Callable[..., Any]) -> list[str]:
@@ -43,5 +44,5 @@ def _unexpected(called: str, name: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1, 0.7)  # with less, `thread` would be taken for `reward`
-    hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
+    hint = _HINTS.get(name) or (f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}")
     return f"{called}() got an unexpected keyword {name!r}; {hint}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env import board, mid_turn
+from euphoria_env import board
 from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import Decision
@@ -27,8 +27,20 @@ _USED = {RECRUIT_NAMES[GEEK]: state.USED_GEEK, RECRUIT_NAMES[GAMBLER]: state.USE
 _STANDSTILLS = ([0, 0], [2**32 - 1, 698769069 - 1])  # states in which the generator of `engine.chance` would repeat one value
 
 
+def can_be_stated(row: np.void) -> bool:
+    """Returns whether a position states a row: the setup before the first card, the opening of a turn, or the end."""
+    return row["ask"] in (Decision.NOTHING, Decision.OPEN)
+
+
 def to_dict(row: np.void) -> Json:
-    """Returns the complete position of a row: the readable keys first."""
+    """Returns the position of a row that can be stated."""
+    if row["status"] == state.SETUP:
+        return {"rules": read_rules(row).to_dict(), "status": _STATUS[state.SETUP], "generator": row["rng"].tolist()}
+    return describe(row)
+
+
+def describe(row: np.void) -> Json:
+    """Returns what a position says of any row, the readable keys first: all but what is under way in a turn or in the setup."""
     n = int(row["num_players"])
     tiles, built, market_stars = (row[name].tolist() for name in ("tile", "built", "market_stars"))
     d: Json = {
@@ -63,8 +75,6 @@ def to_dict(row: np.void) -> Json:
     if row["status"] >= state.OVER:
         d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
         d["ranking"] = row["ranking"][:n].tolist()
-    elif row["ask"] != Decision.OPEN:
-        d["pending"] = mid_turn.write_mid_turn(row)
     return d
 
 
@@ -116,25 +126,37 @@ def _out_to_dict(names: tuple[str, ...], places: list[int]) -> Json:
 
 _KEYS = (
     "rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
-    "active", "status", "offers", "recruits_out", "tiles_out", "tiles_in", "generator", "load", "winner", "ranking", "pending",
+    "active", "status", "offers", "recruits_out", "tiles_out", "tiles_in", "generator", "load", "winner", "ranking", "since",
 )  # fmt: skip
+_SETUP_KEYS = ("rules", "seed", "status", "generator", "load", "since")
 _PLAYER_KEYS = (
     "knowledge", "morale", "stars", "workers", "lost_worker", "goods", "artifacts", "recruits", "dilemma", "used",
 )  # fmt: skip
 
 
 def from_dict(d: Any, row: np.void) -> None:
-    """Fills a zero row with a position, complete or partial.
+    """Fills a zero row with a position, complete or partial; its loaded outcomes and what was played since are left to `Game`.
 
     Raises:
         ValueError: something is unknown or impossible; the message names the key.
     """
-    given = Reader().mapping("", d, _KEYS)
+    if isinstance(d, dict) and "pending" in d:
+        Reader.fail("pending", "a position that an earlier version wrote in the middle of a turn cannot be read; use 'since'")
+    reader = Reader()
+    given = reader.mapping("", d, _KEYS)
+    row["status"] = status = reader.one_of("status", given.get("status", "playing"), _STATUS)
+    if status == state.SETUP:
+        reader.mapping("", given, _SETUP_KEYS)
     rules = Rules.from_dict(given.get("rules", {}))
     write_rules(row, rules)
-    blank(row)
-    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.getrandbits(63)
+    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.SystemRandom().getrandbits(63)
     seed_rng(row["rng"], seed, 0, 0)
+    if "generator" in given:
+        row["rng"] = reader.integers("generator", given["generator"], (2,), 0, 2**32 - 1)
+        reader.require(row["rng"].tolist() not in _STANDSTILLS, "generator", "would give the same number forever")
+    if status == state.SETUP:
+        return
+    blank(row)
     position = _Position(given, row, rules.num_players, random.Random(seed))
     position.read_board()
     position.read_players()
@@ -147,8 +169,6 @@ def from_dict(d: Any, row: np.void) -> None:
     position.check_workers()
     position.read_turn(rules)
     position.read_result()
-    if given.get("pending") is not None:
-        mid_turn.read_mid_turn(row, position, given["pending"])
 
 
 class _Position(Reader):
@@ -157,13 +177,7 @@ class _Position(Reader):
     def __init__(self, given: Json, row: np.void, n: int, rng: random.Random) -> None:
         super().__init__(n)
         self.given, self.row, self.rng = given, row, rng
-        self.status = self.one_of("status", given.get("status", "playing"), _STATUS)
-        row["status"] = self.status
-        mid_turn = given.get("pending") is not None
-        self.require(not mid_turn or self.status < state.OVER, "pending", "the game has ended")
-        if self.status == state.SETUP and not mid_turn:
-            self.fail("status", "a game in its setup needs the key 'pending'; start a new game instead")
-        self.between_turns = not mid_turn and self.status < state.OVER  # during a turn more positions are possible
+        self.ended = row["status"] >= state.OVER  # a game may end in the middle of a turn, where more positions are possible
         players = self.items("players", given.get("players", []))
         self.require(len(players) <= n, "players", f"{len(players)} players, but rules.num_players is {n}")
         self.players_given = [self.mapping(f"players[{p}]", entry, _PLAYER_KEYS) for p, entry in enumerate(players)]
@@ -214,14 +228,13 @@ class _Position(Reader):
     def read_player(self, key: str, p: int, player: Json) -> None:
         """Reads the markers, goods and artifacts of a player."""
         row = self.row
-        lowest = 0 if self.status == state.SETUP and row["track_draft"] else 1
-        row["knowledge"][p] = self.integer(f"{key}.knowledge", player.get("knowledge", 3), lowest, board.TRACK_END)
-        row["morale"][p] = self.integer(f"{key}.morale", player.get("morale", 1), lowest, board.TRACK_END)
+        row["knowledge"][p] = self.integer(f"{key}.knowledge", player.get("knowledge", 3), 1, board.TRACK_END)
+        row["morale"][p] = self.integer(f"{key}.morale", player.get("morale", 1), 1, board.TRACK_END)
         row["lost_worker"][p] = self.boolean(f"{key}.lost_worker", player.get("lost_worker", False))
         row["goods"][p] = self.counts(f"{key}.goods", player.get("goods", {}), board.GOODS, board.MOST_GOODS)
         artifacts = self.counts(f"{key}.artifacts", player.get("artifacts", {}), board.ARTIFACTS, board.CARDS_PER_ARTIFACT)
         row["artifacts"][p], row["hand_size"][p] = artifacts, sum(artifacts)
-        if self.between_turns and sum(artifacts) > row["morale"][p]:
+        if sum(artifacts) > row["morale"][p] and not self.ended:
             self.fail(f"{key}.artifacts", f"{sum(artifacts)} cards with a morale of {row['morale'][p]}")
         for k, name in enumerate(self.items(f"{key}.used", player.get("used", []))):
             self.one_of(f"{key}.used[{k}]", name, tuple(_USED))
@@ -234,11 +247,8 @@ class _Position(Reader):
             given = self.items(key, player["workers"])
             faces = [self.integer(f"{key}[{k}]", face, 1, 6) for k, face in enumerate(given)]
         else:
-            missing = 0 if self.status == state.SETUP else min(2, board.MAX_WORKERS - on_board)
-            faces = [self.rng.randint(1, 6) for _ in range(missing)]
+            faces = [self.rng.randint(1, 6) for _ in range(min(2, board.MAX_WORKERS - on_board))]
         owned = on_board + len(faces)
-        if self.status == state.SETUP and not faces:  # the setup rolls them at its end
-            owned = 2
         if not 1 <= owned <= board.MAX_WORKERS:
             self.fail(key, f"{owned} workers with those on the board; everyone owns 1 to {board.MAX_WORKERS}")
         self.row["owned"][p] = owned
@@ -272,7 +282,7 @@ class _Position(Reader):
         place, faction = row["recruit_place"][card], int(FACTION_OF[card])
         self.require(place != state.ABSENT, f"{key}.name", f"{RECRUIT_NAMES[card]} is not in the game (rules.recruits)")
         self.require(place == state.IN_DECK, f"{key}.name", f"{RECRUIT_NAMES[card]} is listed twice in the position")
-        revealed = self.between_turns and revealed_factions(row) >> faction & 1
+        revealed = not self.ended and revealed_factions(row) >> faction & 1
         self.require(active or not revealed, f"{key}.active", f"the {board.FACTIONS[faction]} recruits are revealed (R7.4, R7.5)")
         if self.boolean(f"{key}.star", recruit.get("star", False)):
             at_end = row["allegiance"][faction] == board.ALLEGIANCE_END
@@ -298,8 +308,6 @@ class _Position(Reader):
             self.require(row["built"][k] or not stars, f"{key}.stars", "a market that is not built has no stars")
             self.require(len({*stars}) == len(stars), f"{key}.stars", "two stars of one player on one market")
             row["market_stars"][k] = sum(1 << p for p in stars)
-        if self.status == state.SETUP and (row["tile"] < 0).all():
-            return
         used = {*row["tile"].tolist(), *map(TILES.index, self.section("tiles_out", TILES))}
         left = [t for t, place in enumerate(row["tile_place"]) if place != state.ABSENT and t not in used]
         for k in np.flatnonzero(row["tile"] < 0).tolist():
@@ -351,8 +359,7 @@ class _Position(Reader):
                 places[card] = state.OUT if p is None else state.OUT_BY + self.player(f"{key}.{name}", p)
         for name, p in self.section("tiles_in", TILES).items():
             tile = TILES.index(name)
-            if tiles[tile] != state.ON_SITE and self.status != state.SETUP:
-                self.fail(f"tiles_in.{name}", "is not on any site")
+            self.require(tiles[tile] == state.ON_SITE, f"tiles_in.{name}", "is not on any site")
             tiles[tile] = state.IN_BY + self.player(f"tiles_in.{name}", p)
 
     def check_workers(self) -> None:
@@ -368,29 +375,26 @@ class _Position(Reader):
                 self.fail(f"workers.{board.SPACES[slots[0]]}", f"{name} is built; its site is closed (R9.3)")
             if not row["built"][k] and row["occupant"][board.FIRST_MARKET + k] >= 0:
                 self.fail(f"workers.{name}", "the market is not built")
-            if len(slots) >= board.WORKERS_TO_BUILD[self.n] and self.between_turns:
+            if len(slots) >= board.WORKERS_TO_BUILD[self.n] and not self.ended:
                 self.fail(f"workers.{board.SPACES[slots[0]]}", f"{len(slots)} workers on a site that is built with fewer (R9.2)")
 
     def read_turn(self, rules: Rules) -> None:
-        """Reads whose turn it is, and the state of the generator."""
+        """Reads whose turn it is."""
         row, given = self.row, self.given
-        row["turn"] = self.integer("turn", given.get("turn", 1), int(self.between_turns), rules.max_turns or MOST_TURNS)
+        row["turn"] = self.integer("turn", given.get("turn", 1), 1, rules.max_turns or MOST_TURNS)
         row["player"] = self.player("player", given.get("player", 0))
         row["turn_player"] = self.player("active", given.get("active", row["player"]))
         own_turn = row["turn_player"] == row["player"]
-        self.require(own_turn or not self.between_turns, "active", "with nothing pending the player to decide has the turn")
+        self.require(own_turn or self.ended, "active", "between turns the player to decide has the turn")
         row["offers"] = self.integer("offers", given.get("offers", 0), 0, rules.trades_per_turn if rules.trading else 0)
-        if "generator" in given:
-            row["rng"] = self.integers("generator", given["generator"], (2,), 0, 2**32 - 1)
-            self.require(row["rng"].tolist() not in _STANDSTILLS, "generator", "would give the same number forever")
 
     def read_result(self) -> None:
         """Reads winner and ranking, which only a game that has ended may have."""
-        if self.status < state.OVER:
+        if not self.ended:
             for key in ("winner", "ranking"):
                 self.require(key not in self.given, key, "the game has not ended")
             return
-        winner, truncated = self.given.get("winner"), self.status == state.TRUNCATED
+        winner, truncated = self.given.get("winner"), self.row["status"] == state.TRUNCATED
         self.require(truncated == (winner is None), "winner", "an ended game has a winner, a truncated one has none")
         self.row["winner"] = -1 if winner is None else self.player("winner", winner)
         ranks = self.integers("ranking", self.given.get("ranking"), (self.n,), 1, self.n)

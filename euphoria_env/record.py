@@ -1,19 +1,21 @@
 """Game records: text that replays to the identical final state on any machine (docs/positions.md).
 
 Line 1 is JSON: format, version, where the game starts, and the outcomes of chance before the first decision. A line for each
-decision follows, such as `MOVE | dice 3 5 | artifacts book`, a line `load {...}` where outcomes were loaded, and a line
-`load [...]` before a move that was played with outcomes. The last line is `fingerprint HEX`.
+decision follows, such as `MOVE | dice 3 5 | artifacts book`, a line `load {...}` where outcomes were loaded, a line
+`load [...]` before a move that was played with outcomes, and a line `seed N` where the generator was seeded anew. The last line
+is `fingerprint HEX`. What was played since the turn of a position began is in such lines too, without the outcomes of the moves.
 """
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from euphoria_env.actions import NAMES
-from euphoria_env.json_reader import BYTE_ORDER_MARK, Reader, read_json, shown
+from euphoria_env.json_reader import BYTE_ORDER_MARK, FieldError, Reader, read_json, shown
 from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 
 Outcome = tuple[str, int | str]  # the kind and the value of a random outcome
-Load = tuple[int, dict[str, list[Any]] | list[list[Any]]]  # the moves before it; the outcomes of `load`, or of the next `play`
+# The moves before it; the outcomes of `load`, or of the next `play`, or the seed of `reseed`.
+Load = tuple[int, dict[str, list[Any]] | list[list[Any]] | int]
+_NO_MOVE = "a move must follow the outcomes that are given for it"
 New = TypeVar("New", bound="Game")
 
 
@@ -38,21 +42,19 @@ def decision_lines(moves: list[int], marks: list[int], outcomes: list[Outcome]) 
     return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in ends]
 
 
-def format_record(
-    start: dict[str, Any],
-    setup: list[Outcome],
-    lines: list[str],
-    loads: list[Load],
-    fingerprint: str,
-) -> str:
-    """Returns the text of a record; `loads` has the outcomes that were loaded, each after how many moves."""
+def with_loads(lines: Iterable[str], loads: Iterable[Load], first: int = 0) -> list[str]:
+    """Returns lines for the decisions from number `first` on, with a line for each load, which says how many came before it."""
+    loaded = defaultdict[int, list[str]](list)
+    for after, what in loads:
+        loaded[after].append(f"{'seed' if isinstance(what, int) else 'load'} {json.dumps(what)}")
+    text = [one for k, line in enumerate(lines, first) for one in (*loaded.pop(k, ()), line)]
+    return text + [line for last in loaded.values() for line in last]
+
+
+def format_record(start: dict[str, Any], setup: list[Outcome], lines: list[str], fingerprint: str) -> str:
+    """Returns the text of a record; `lines` are those between the first and the last."""
     header = {"format": RECORD_FORMAT, "version": RECORD_VERSION, **start, "outcomes": [list(outcome) for outcome in setup]}
-    text = [json.dumps(header)]
-    for k in range(len(lines) + 1):
-        text.extend("load " + json.dumps(what) for after, what in loads if after == k)
-        text.extend(lines[k : k + 1])
-    text.append(f"fingerprint {fingerprint}")
-    return "\n".join(text) + "\n"
+    return "\n".join([json.dumps(header), *lines, f"fingerprint {fingerprint}"]) + "\n"
 
 
 def record_lines(text: str) -> list[tuple[int, str]]:
@@ -89,6 +91,8 @@ def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
             given = _replay_line(game, line, given)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
+    if given is not None:
+        raise ValueError(f"line {last}: {_NO_MOVE}")
     if end != f"fingerprint {game.fingerprint()}":
         raise ValueError(f"line {last}: {shown(end)} is not the fingerprint of the game that was replayed")
     yield game, ""
@@ -120,19 +124,48 @@ def _start(line: str, new: type[New]) -> New:
 
 
 def _replay_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | None:
-    """Replays a line, a move with the outcomes that the line before it gave; returns the outcomes for the next line."""
-    if line.startswith("load "):
-        what = read_json(line[len("load ") :])
-        if isinstance(what, list):
-            return what
-        if not isinstance(what, dict):
-            raise ValueError(f"load must be an object of lists by kind, or a list of pairs, not {shown(what)}")
-        game.load(**what)
-        return None
-    move = line.split(" | ", 1)[0]
-    before = len(game.outcomes)
-    game.play(move, given)
-    replayed = move + outcomes_text(game.outcomes[before:])
+    """Plays a line, and compares the outcomes; `given` and the result as for `_play_line`."""
+    move, outcomes = line.split(" | ", 1)[0], game._log.outcomes  # not the property, which copies all of them
+    before = len(outcomes())
+    given = _play_line(game, move, given)
+    replayed = move + outcomes_text(outcomes()[before:])
     if replayed != line:
         raise ValueError(f"the record has {shown(line)}, but the replay gives {shown(replayed)}")
+    return given
+
+
+def _play_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | None:
+    """Plays a move with the outcomes that the line before it gave, or loads outcomes; returns those for the next line."""
+    kind, _, rest = line.partition(" ")
+    if kind not in ("load", "seed"):
+        game.play(line, given)
+        return None
+    if given is not None:
+        raise ValueError(_NO_MOVE)
+    what = read_json(rest)
+    if kind == "seed":
+        game.reseed(what)
+    elif isinstance(what, list):
+        return what
+    elif isinstance(what, dict):
+        game.load(**what)
+    else:
+        raise ValueError(f"load must be an object of lists by kind, or a list of pairs, not {shown(what)}")
     return None
+
+
+def play_since(game: Game, lines: Any) -> None:
+    """Plays what was played in a position since its turn began.
+
+    Raises:
+        ValueError: a line cannot be played; the message names it.
+    """
+    given = None
+    for k, line in enumerate(lines := Reader().items("since", lines)):
+        if not isinstance(line, str):
+            Reader.must(f"since[{k}]", f"be a move or a line of outcomes, not {shown(line)}")
+        try:
+            given = _play_line(game, line, given)
+        except ValueError as error:
+            raise FieldError(f"since[{k}]", str(error)) from error
+    Reader.require(given is None, f"since[{len(lines) - 1}]", _NO_MOVE)

@@ -99,6 +99,11 @@ class Option:
         return self.kind(stored)
 
     @property
+    def stored(self) -> tuple[int, int]:
+        """The lowest and the highest integer that a state row holds."""
+        return (0, (1 << len(self.names)) - 1) if self.names else (0 if self.none else self.low, self.high)
+
+    @property
     def size(self) -> int:
         """The number of its entries in the observation; a large number has three digits, enough for play."""
         return len(self.names) or (1 if self.high < DIGIT else 3)

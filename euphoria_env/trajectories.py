@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.batch import Batch
+from euphoria_env.batch import Batch, fixed, show
 from euphoria_env.engine import trajectory_kernels
-from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
-from euphoria_env.json_reader import read_indices, read_integer
+from euphoria_env.engine.trajectory_kernels import ENDED, OPEN, DecisionColumns
+from euphoria_env.json_reader import read_distinct, read_indices, read_integer
 
 __all__ = ["ENDED", "OPEN", "Trajectories", "estimate_advantages"]
 
@@ -40,11 +40,16 @@ class Trajectories:
 
     def __init__(self, batch: Batch, capacity: int) -> None:
         self.size, self.capacity = 0, read_integer("capacity", capacity, 0)
-        self.game, self.seat, self.turn, self.elapsed, self.following = np.zeros((5, self.capacity), np.int64)
-        self.reward = np.zeros(self.capacity, np.float32)
+        room = {
+            field: np.zeros(self.capacity, np.float32 if field == "reward" else np.int64) for field in DecisionColumns._fields
+        }
+        self._columns = DecisionColumns(**room)
+        self._views = show(room)
         self.attached: list[np.ndarray] = []
         self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
+
+    game, seat, turn, reward, elapsed, following = map(fixed, DecisionColumns._fields)
 
     def add(self, games: np.ndarray) -> slice:
         """Adds the decision that is due in each of these games, and returns the numbers of the new decisions.
@@ -56,21 +61,15 @@ class Trajectories:
 
         Raises:
             TypeError, IndexError: `games` are not numbers of games; nothing is added.
-            ValueError: there is no room, or `games` has another shape; nothing is added.
+            ValueError: there is no room, a game comes twice, or `games` has another shape; nothing is added.
         """
-        games = read_indices("games", games, self._batch.n)
+        games = read_distinct("games", games, self._batch.n)
         read_indices("batch.player", self._batch.player[games], self._batch.rewards.shape[1])
         first, last = self.size, self.size + len(games)
-        if not 0 <= first <= last <= len(self.game):
+        if not 0 <= first <= last <= len(self._columns.game):
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")
-        trajectory_kernels.link_decisions(
-            games,
-            self._batch.player,
-            self._batch.states,
-            self._latest,
-            first,
-            trajectory_kernels.DecisionColumns(**self.arrays()),
-        )
+        batch = self._batch
+        trajectory_kernels.link_decisions(games, batch.player, batch.states, self._latest, first, self._columns)
         self.size = last
         return slice(first, last)
 
@@ -78,7 +77,7 @@ class Trajectories:
         """Adds the rewards of the last step to the latest decision of each seat. Call it after every step."""
         batch = self._batch
         trajectory_kernels.credit_decisions(
-            batch.rewards, batch.terminated, batch.truncated, self._latest, self.reward, self.following
+            batch.rewards, batch.terminated, batch.truncated, self._latest, self._columns.reward, self._columns.following
         )
 
     def attach(self, array: np.ndarray) -> np.ndarray:
@@ -87,18 +86,21 @@ class Trajectories:
         Row k belongs to decision k: its observation, mask, move, log-probability or value. You write the rows of new decisions.
 
         Raises:
-            TypeError: it is not an array of numpy.
-            ValueError: it has fewer rows than there is room for decisions, is read-only, or shares memory with another array.
+            TypeError: it is not an array of numpy, or it has a mask.
+            ValueError: it has fewer rows than there is room for decisions, is read-only, or shares memory with another array, or
+                its rows do with each other.
         """
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"an attached array must be a numpy array, not {type(array).__name__}")
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"an attached array must be a numpy array without a mask, not {type(array).__name__}")
         if array.ndim == 0 or len(array) < self.capacity:
             raise ValueError(f"an attached array must have {self.capacity} rows or more, not the shape {array.shape}")
         if not array.flags.writeable:
             raise ValueError("an attached array must not be read-only")
         if not any(array is one for one in self.attached):
-            if any(np.shares_memory(array, one) for one in (*self.arrays().values(), *self.attached)):
-                raise ValueError("an attached array must not share memory with another array, since its rows would move twice")
+            if _overlaps(array) or any(np.shares_memory(array, one) for one in (*self._columns, *self.attached)):
+                raise ValueError(
+                    "an attached array must not share memory with another array or between rows, which would move twice"
+                )
             self.attached.append(array)
         return array
 
@@ -107,17 +109,18 @@ class Trajectories:
 
         The rows of attached arrays are moved with them, in place.
         """
-        (kept,) = np.nonzero(self.following[: self.size] == OPEN)
+        columns = self._columns
+        (kept,) = np.nonzero(columns.following[: self.size] == OPEN)
         self.size = len(kept)
-        for array in (*self.arrays().values(), *self.attached):
+        for array in (*columns, *self.attached):
             array[: len(kept)] = array[kept]
         self._latest[:] = -1
-        self._latest[self.game[: self.size], self.seat[: self.size]] = np.arange(self.size)
+        self._latest[columns.game[: self.size], columns.seat[: self.size]] = np.arange(self.size)
         return kept
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Returns all arrays by name."""
-        return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
+        return dict(vars(self._views))
 
     def grow(self, capacity: int) -> None:
         """Makes room for more decisions, in new arrays; those in place of attached ones are in `attached`.
@@ -126,8 +129,8 @@ class Trajectories:
             ValueError: `capacity` is not a number of decisions, or there are more decisions.
         """
         self.capacity = read_integer("capacity", capacity, self.size)
-        for name, old in self.arrays().items():
-            setattr(self, name, self._larger(old))
+        self._columns = DecisionColumns(*map(self._larger, self._columns))
+        self._views = show(self._columns._asdict())
         self.attached = [self._larger(old) for old in self.attached]
 
     def _larger(self, old: np.ndarray) -> np.ndarray:
@@ -135,6 +138,17 @@ class Trajectories:
         new = np.zeros((self.capacity, *old.shape[1:]), old.dtype)
         new[: self.size] = old[: self.size]
         return new
+
+
+def _overlaps(array: np.ndarray) -> bool:
+    """Returns whether two entries of an array may have the same place in memory."""
+    extent = array.itemsize
+    axes = zip(array.strides, array.shape, strict=True) if array.size else ()
+    for stride, n in sorted((abs(stride), n) for stride, n in axes if n > 1):
+        if stride < extent:
+            return True
+        extent += stride * (n - 1)
+    return False
 
 
 def estimate_advantages(

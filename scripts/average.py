@@ -21,8 +21,9 @@ import torch
 from msgspec import Meta
 from rich.console import Console
 
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint
+from euphoria_agents.own_files import PLAYER, READ
 from euphoria_agents.training import config
 from euphoria_agents.training.config import THREADS, Count0, PlayerCount, Seed, ThreadCount
 from euphoria_agents.training.network import Network
@@ -34,10 +35,12 @@ from euphoria_agents.validation import checked
 class Options:
     """Averages the weights of players with networks of one shape, and writes the mean as a player."""
 
-    files: Annotated[list[Path], Meta(min_length=1)] = option([], "the players", metavar="FILE")
-    out: Path = option(Path("runs/mean.safetensors"), "file of the mean", type=written, metavar="FILE")
+    files: Annotated[list[Path], Meta(min_length=1)] = option([], "the players", files=READ, metavar="FILE")
+    out: Path = option(Path("runs/mean.safetensors"), "file of the mean", files=PLAYER, metavar="FILE")
     win_probs_games: Count0 = option(2000, "games with each number of players to learn win probabilities from; 0: none")
-    critic: Path | None = option(None, "a player whose win probabilities are trained further; else they begin untrained")
+    critic: Path | None = option(
+        None, "a player whose win probabilities are trained further; else they begin untrained", files=READ
+    )
     players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players in these games; one named twice gets twice as many"
     )

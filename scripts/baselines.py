@@ -29,9 +29,12 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import PACKAGES, machine, versions
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.own_files import READ
 
+BEGUN = "begun"  # in the folder of each training
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (0, 1, 2)
+CURVES = {rf"{task}/[\w-]+-\d+-\d+\.csv": rb"update,decisions|decisions|[\w/,]*time/fps" for task in TASKS}
 SEARCHERS = ("mcts:100:greedy", *(f"mcts:100:{network}" for network in NETWORKS.values()))
 
 
@@ -43,8 +46,8 @@ class Options:
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the training runs")
     decisions: int = option(BUDGETS[0], "of each learner")
-    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository")
-    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise")
+    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository", files=READ)
+    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise", files=CURVES)
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
 
 
@@ -115,8 +118,8 @@ BASELINES = {
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False, markup=False)
     os.chdir(ROOT)  # so that the commands of training, which stand in the results, are those of any checkout
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(decisions=options.decisions, processes=options.processes)
     known = [*dict.fromkeys(chain.from_iterable(map(untrained, TASKS.values()))), *BASELINES]
     if unknown := [name for name in options.algorithms if name not in known]:
@@ -147,7 +150,10 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
     arguments, done = baseline.arguments(task, options.decisions, seed, folder), folder / "training.json"
     if not done.exists():
         console.print(f"{task.name}: training {name}, seed {seed}")
+        if folder.exists() and not (folder / BEGUN).exists():
+            raise ValueError(f"{folder} is no training of this script: choose another --out")
         shutil.rmtree(folder, ignore_errors=True)  # what an interrupted one left
+        write_whole(folder / BEGUN, "")
         began = time.perf_counter()
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}

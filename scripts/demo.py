@@ -21,11 +21,19 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.own_files import PLAYER, Owned
 from euphoria_agents.progress import Progress
 from euphoria_agents.training import config, trainer
 from euphoria_env import Game, Rules
 from euphoria_env.render import board_svg
 
+FILES: Owned = {
+    r"report\.md": rb"# A player trained by self-play\n",
+    r"ppo\.safetensors": PLAYER[""],
+    r"game\.record": rb'\{"format": "euphoria-record"',
+    r"progress\.svg": rb".*prefers-color-scheme: dark",
+    r"board\.svg": rb"<svg [^>]*><title>Euphoria, ",
+}
 PLAYERS = 4
 DECISIONS = 100_000_000  # of the learner; the time is up before
 OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
@@ -40,7 +48,7 @@ class Options:
 
     minutes: float = option(3.0, "how long to train at most")
     games: int = option(400, "games in each match")
-    out: Path = option(Path("runs/demo"), "folder of the report; an earlier report there is replaced")
+    out: Path = option(Path("runs/demo"), "folder of the report; an earlier report there is replaced", files=FILES)
     seed: int = option(1, "equal seeds give equal games; training stops by the clock")
 
 
@@ -108,7 +116,6 @@ def rank(game: Game) -> int:
 def write_report(options: Options, summary: str, ratings: ResultTable, chart: str, player: Path) -> Path:
     """Writes report.md with its pictures, the player, and a game of it against three others, game.record."""
     out = options.out
-    out.mkdir(parents=True, exist_ok=True)
     record, game = best_game(options, player)
     board = board_svg(game, names=["the player", *OTHERS], theme="print")
     files = {"ppo.safetensors": player.read_bytes(), "game.record": record, "progress.svg": chart, "board.svg": board}

@@ -23,8 +23,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from euphoria_agents.data import Dataset, load
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.network.checkpoint import Features, save_checkpoint
+from euphoria_agents.own_files import PLAYER, READ
 from euphoria_env import actions, observations
 
 METHODS = ("bc", "awr")
@@ -34,9 +35,9 @@ METHODS = ("bc", "awr")
 class Options:
     """Learns a player from a data set."""
 
-    data: Path = option(Path("runs/offline"), "folder of the data set", metavar="FOLDER")
+    data: Path = option(Path("runs/offline"), "folder of the data set", files=READ, metavar="FOLDER")
     method: str = option("bc", "imitate all moves alike, or those more that led to more than was expected", choices=METHODS)
-    out: Path = option(Path("runs/offline.safetensors"), "file of the player", type=written, metavar="FILE")
+    out: Path = option(Path("runs/offline.safetensors"), "file of the player", files=PLAYER, metavar="FILE")
     seed: int = option(0, "of the network and of the order of the decisions; equal seeds give equal players")
     epochs: int = option(2, "how often all decisions are learned from")
     batch: int = option(1024, "decisions in a step of the optimizer")

@@ -25,6 +25,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.match import Z_95
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.own_files import READ, RESULT, check_outputs
 from euphoria_agents.progress import Progress
 
 DRAWS, POWER, MOST = 1000, 0.8, 2**12  # draws, wanted share of them, and the most deals with an opponent that are tried
@@ -40,7 +41,7 @@ class Options:
     agents: list[str] = option(["greedy", "greedy:3"], "the two agents")
     task: str = option("text-v1", "a task with a judge")
     games: int = option(10, "of each agent against each opponent, from which the draws are made; those of the task, then others")
-    out: Path = option(Path("runs/power"), "folder of the games, which are not played again", metavar="FOLDER")
+    out: Path = option(Path("runs/power"), "folder of the games, which are not played again", files=READ, metavar="FOLDER")
     processes: int = option(os.cpu_count() or 1, "the number of games at once")
 
 
@@ -48,6 +49,7 @@ def deals(options: Options, agent: str, console: Console) -> np.ndarray:
     """The `COUNTS` of an agent, (4, opponents, deals)."""
     task = dataclasses.replace(task_of(options.task), games=options.games)
     folder = options.out / f"{agent.replace(':', '-')}-{options.games}"
+    check_outputs([("--out", folder, RESULT)], [])
     with Progress(console, agent, "games", options.games * len(task.opponents)) as progress:
         run = partial(in_processes, processes=options.processes)
         found = judge(task, agent, folder, run, progress=progress.advance, processes=options.processes)

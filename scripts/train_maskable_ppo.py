@@ -27,10 +27,11 @@ from stable_baselines3.common.logger import CSVOutputFormat, Logger
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_agents import Agent, EuphoriaVecEnv
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import atomic_write
 from euphoria_agents.matches.tournament import check_counts
 
+FILES = {"": rb'.{8}\{.*"action_net\.', ".csv": rb"[\w/,]*time/fps"}  # what this script wrote before
 GAMES = 64  # side by side
 SIZES = {"n_steps": 128, "batch_size": 1024, "n_epochs": 3}
 CHOICES = {"learning_rate": lambda left: 7e-4 * left, "gamma": 0.995, "ent_coef": 0.01}
@@ -40,7 +41,7 @@ CHOICES = {"learning_rate": lambda left: 7e-4 * left, "gamma": 0.995, "ent_coef"
 class Options:
     """Trains a player with sb3-contrib's MaskablePPO and its default network."""
 
-    out: Path = option(Path("runs/maskable/player.safetensors"), "file of the player", type=written)
+    out: Path = option(Path("runs/maskable/player.safetensors"), "file of the player", files=FILES)
     decisions: int = option(2_000_000, "decisions of the learner, rounded up to whole updates")
     players: list[int] = option([2], "numbers of players that share the games")
     opponents: list[str] = option(["random", "weights"], "who sits on the other seats, drawn for each game")

@@ -29,7 +29,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from euphoria_agents import Agent, load, play_match
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import atomic_write, write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env import Rules, actions
@@ -40,6 +40,7 @@ from euphoria_env.envs.vector import EuphoriaVectorEnv
 if TYPE_CHECKING:
     from ray.rllib.algorithms.algorithm import Algorithm
 
+FILES = {"": rb'.{8}\{.*"pi\.net\.', ".csv": rb"decisions,mean_return\n"}  # what this script wrote before
 GAMES = 256  # side by side
 HIDDEN = (256, 128)
 UPDATE = 8192  # decisions of the learner
@@ -54,7 +55,7 @@ SPACE = spaces.Dict(
 class Options:
     """Trains a player with RLlib's PPO with action masks."""
 
-    out: Path = option(Path("runs/rllib/player.safetensors"), "file of the player", type=written)
+    out: Path = option(Path("runs/rllib/player.safetensors"), "file of the player", files=FILES)
     decisions: int = option(250_000, "decisions of the learner, rounded up to whole updates")
     players: int = option(2, "number of players")
     opponents: list[str] = option(["random", "weights"], "who sits on the other seats, drawn for each game")

@@ -22,14 +22,16 @@ from msgspec import Meta
 from torch import Tensor, nn
 
 from euphoria_agents import load, play_match
-from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import atomic_write
 from euphoria_agents.network.checkpoint import save_checkpoint
+from euphoria_agents.own_files import PLAYER
 from euphoria_agents.validation import checked
 from euphoria_env import Batch, Rules, actions, observations, sample_action
 from euphoria_env.trajectories import OPEN, Trajectories, estimate_advantages
 
 CLIP, STEEPEST = 0.2, 0.5  # how far PPO lets a probability's ratio go from 1; the largest norm of a gradient
+FILES = {**PLAYER, ".csv": rb"decisions,processor_seconds,won\s"}
 MOST = 6  # features do not tell apart what is more than this
 Count, Share = Annotated[int, Meta(ge=1, le=10**9)], Annotated[float, Meta(ge=0, le=1)]
 
@@ -38,7 +40,7 @@ Count, Share = Annotated[int, Meta(ge=1, le=10**9)], Annotated[float, Meta(ge=0,
 class Options:
     """Trains a player by PPO in games against itself."""
 
-    out: Path = option(Path("runs/single/player.safetensors"), "file of the player; its curve is beside it", type=written)
+    out: Path = option(Path("runs/single/player.safetensors"), "file of the player; its curve is beside it", files=FILES)
     decisions: Count = option(1_000_000, "decisions to learn from, rounded up to whole updates")
     seed: Annotated[int, Meta(ge=0)] = option(0, "of games and network; equal seeds give equal players")
     players: Annotated[int, Meta(ge=2, le=6)] = option(2, "players in a game")

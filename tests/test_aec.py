@@ -101,7 +101,7 @@ def test_reset_from_a_position(make) -> None:
     environment.reset(seed=3, options={"position": position})
     assert environment.agent_selection == "player_2"
     game = environment.unwrapped.game
-    assert game.to_dict()["players"][2]["workers"] == [6, 6] and game.rules == Rules(num_players=3, max_turns=9)
+    assert game.describe()["players"][2]["workers"] == [6, 6] and game.rules == Rules(num_players=3, max_turns=9)
     environment.reset(seed=3, options={"position": position})
     assert environment.unwrapped.game == game, "what the position leaves out comes from the seed"
     environment.reset(options={})

@@ -166,7 +166,7 @@ def test_sampled_moves_are_legal_and_alike() -> None:
         moves = batch.sample(rng)
         assert moves.dtype == np.int64 and moves.shape == (2000,) and batch.mask[np.arange(2000), moves].all()
         batch.step(moves)
-    batch.states[:] = batch.states[0]
+    batch.restart(range(2000), dict.fromkeys(range(2000), batch.game(0)))
     drawn, counts = np.unique(batch.sample(rng), return_counts=True)
     legal = np.flatnonzero(batch.mask[0])
     expected = 2000 / len(legal)

@@ -36,7 +36,7 @@ def test_every_dilemma_is_dealt_equally_often() -> None:
     """R2.1: to the first, the middle and the last player."""
     for player in (0, 1, 2):
         games = (Game(Rules(num_players=3), seed=seed) for seed in range(GAMES))
-        counts = Counter(game.to_dict()["players"][player]["dilemma"]["artifact"] for game in games)
+        counts = Counter(game.describe()["players"][player]["dilemma"]["artifact"] for game in games)
         assert even(counts, 6)
 
 

@@ -116,7 +116,7 @@ def test_what_was_drawn_can_be_played(cases) -> None:
         for _, outcomes in rng.sample(listed, min(5, len(listed))):
             played = game.clone()
             played.play(move, outcomes=outcomes)
-            conserved(played.to_dict())
+            conserved(played.describe())
             assert seen(played, game.player, first) == outcomes
             assert Game.from_record(played.to_record()) == played
 
@@ -142,7 +142,7 @@ def test_loaded_outcomes_wait_for_later_moves() -> None:
     game.load(dice=[6])
     assert game.chance("place 4 euphorian_tunnel") == [(1 / 6, [("dice", face)]) for face in range(1, 7)]
     game.play("place 4 euphorian_tunnel", outcomes=[("dice", 1)])
-    assert game.outcomes[-1] == ("dice", 1) and game.to_dict()["load"] == {"dice": [6]}
+    assert game.outcomes[-1] == ("dice", 1) and game.describe()["load"] == {"dice": [6]}
     end = [replayed for replayed, _ in steps(game.to_record())][-1]
     assert end == game and len(end.played) == len(end.before) == 1
 
@@ -173,7 +173,7 @@ def test_a_card_that_the_player_cannot_see_may_be_drawn() -> None:
         (6 / 30, [("artifacts", card)]) for card in ("balloons", "bear", "bifocals", "book", "box")
     ]
     game.play("gain artifact", outcomes=[("artifacts", "book")])
-    mine, theirs = (player["artifacts"] for player in game.to_dict()["players"])
+    mine, theirs = (player["artifacts"] for player in game.describe()["players"])
     assert mine == {"book": 1} and theirs["book"] == 5 and sum(theirs.values()) == 6
     assert Game.from_record(game.to_record()) == game
 
@@ -196,7 +196,7 @@ def test_a_hidden_recruit_may_be_drawn() -> None:
     assert first == pytest.approx(expected)
     game.play("dilemma recruit", outcomes=[("recruits", SUBTERRANS[0]), ("recruits", "ray_the_foreman")])
     assert game.legal() == ["choose ray_the_foreman", f"choose {SUBTERRANS[0]}"]
-    hidden = [recruit["name"] for recruit in game.to_dict()["players"][1]["recruits"] if not recruit["active"]]
+    hidden = [recruit["name"] for recruit in game.describe()["players"][1]["recruits"] if not recruit["active"]]
     assert len(hidden) == 1 and set(hidden) < set(SUBTERRANS[1:])
 
 

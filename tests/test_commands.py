@@ -17,6 +17,7 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.commands import COMMANDS, imported
 from euphoria_agents.dataclass_arguments import command, parse_options
 from euphoria_env import Rules
+from euphoria_env.engine import library
 from tests.tools.commands import PATHS, euphoria, heed_interrupts
 
 RECORD = Path(__file__).parent / "golden" / "2_players.record"
@@ -93,7 +94,7 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
         ("evaluate --processes 0", "processes must"),
         ("tournament --agents random weights random", "two or more different agents, not random, weights, random"),
         ("tournament --seed -1", "seed must"),
-        ("tournament --out /dev/null", "/dev/null: File exists"),
+        ("tournament --out /dev/null", "/dev/null is not a folder"),
         ("replay", "the following arguments are required: record"),
         ("replay /none", "/none: no such file"),
         ("replay x --every night", "argument --every: invalid choice: 'night'"),
@@ -108,9 +109,27 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
         ("speed --seconds nan", "seconds must be positive"),
         ("speed --groups all", "invalid choice: 'all'"),
         ("collect --reward gold", "reward must be one of"),
+        ("collect --games 0", "games must be at least 1"),
+        ("collect --agents nobody", "no agent is called 'nobody'"),
+        ("collect --seed -1", "seed must"),
+        ("benchmark duel-v1 --agent nobody", "no agent is called 'nobody'"),
+        ("benchmark duel-v1 --check /none", "/none"),
+        ("benchmark duel-v1 --name a|b", "name must be"),
+        ("benchmark nothing-v1", "nothing-v1"),
+        ("evaluate --max-turns 0", "max_turns must"),
+        ("speed --sizes 0", "sizes must"),
+        ("speed --players 7", "num_players must"),
+        (f"analyse {RECORD} --seed -1", "seed must"),
+        (f"analyse {RECORD} --playouts x", "playouts"),
+        ("serve /none", "/none: no such file"),
+        ("serve --data /none/games.sqlite", "there is no folder /none"),
+        ("serve --agents nobody", "no agent is called 'nobody'"),
+        ("play --load /none", "/none: no such file"),
+        ("play --stars-to-win 99", "stars_to_win must"),
     ],
 )
-def test_bad_input_is_told_in_a_line(words: str, message: str) -> None:
+def test_bad_input_is_told_in_a_line(words: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "ready", lambda package: pytest.fail("compiled before the options were checked"))
     status, printed, told = euphoria(*words.split())
     assert (status, printed) == (2, "") and told.startswith("error: ") and message in told and told.count("\n") == 1
 

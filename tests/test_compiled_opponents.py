@@ -105,7 +105,7 @@ def asked_in_python(env: EuphoriaVectorEnv, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(learners, "query", query)
     monkeypatch.setattr(SingleAgentGames, "_begin", begin)
-    monkeypatch.setattr(single_agent_games, "Generators", lambda rng: lambda agent: None)  # nobody draws from the environment's
+    monkeypatch.setattr(single_agent_games, "Generators", lambda *_: lambda agent: None)  # nobody draws from the environment's
     return env
 
 
@@ -261,3 +261,44 @@ def test_games_do_not_depend_on_the_threads_or_on_the_opponents_of_others() -> N
     lone.reset(seed=3)
     generators = lone.learners.opponents.learners["generator"]
     assert len(np.unique(generators, axis=0)) == 512
+
+
+def test_others_name_no_module_that_gets_the_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent from elsewhere with `compiled` is asked in Python, since the module would get all hidden cards."""
+    monkeypatch.setattr(Fixed, "compiled", "nowhere.to_be_found", raising=False)
+    for opponents in (Fixed(), [Fixed(), WEIGHTS, Fixed()]):
+        env = EuphoriaVectorEnv(2, opponents, num_players=4)
+        env.step(env.reset(seed=0)[1]["action_mask"].argmax(axis=1))
+        strangers = [agent for agent in env.learners.opponents.agents if isinstance(agent, Fixed)]
+        assert len(strangers) == (2 if isinstance(opponents, list) else 3) and all(agent.asked for agent in strangers)
+
+
+def test_who_reconsiders_in_another_way_is_asked() -> None:
+    agent, asked = ppo.PPO.of(HEADS), list[int]()
+    agent.reconsider = lambda moves, observations, deal: asked.append(len(moves))
+    EuphoriaEnv(agent, num_players=4, seat=3).reset(seed=0)
+    assert asked and set(asked) == {1}
+
+
+@pytest.mark.parametrize("opponents", [WEIGHTS, [PYTHON, WEIGHTS, RANDOM], [(PYTHON, 1), (NETWORK, 2), (RANDOM, 1)]], ids=str)
+def test_spared_games_keep_players_seats_and_generators(opponents: Any) -> None:
+    """They go on as if no others began again; and those that do are the same, whichever are spared."""
+    fresh = np.array([False, True, False, True])
+
+    def play(**reset: Any) -> tuple[np.ndarray, np.ndarray]:
+        env = EuphoriaVectorEnv(4, opponents, num_players=4)
+        told = env.reset(seed=1)
+        for step in range(12):
+            if step == 4 and reset:
+                told = env.reset(**reset)
+            if step == 4:
+                who = env.learners.opponents.learners[["seat", "agents", "generator"]].copy()
+            result = env.step(told[1]["action_mask"].argmax(axis=1))
+            told = result[0], result[4]
+        with pytest.raises(ValueError, match="read-only"):
+            env.learners.seats[0] = 77
+        return who, env.learners.batch.states.copy()
+
+    for old, masked, new in zip(play(), play(seed=7, options={"reset_mask": fresh}), play(seed=7), strict=True):
+        assert np.array_equal(masked[~fresh], old[~fresh]) and np.array_equal(masked[fresh], new[fresh])
+        assert not (masked[fresh] == old[fresh]).any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,10 +16,13 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyarrow.dataset")
 
 from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import DatasetPart, collect, lineups, parts_of  # noqa: E402
+from euphoria_agents.matches import players  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
+from euphoria_agents.matches.tournament import PLAYERS  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
 from euphoria_agents.registry import file_hashes  # noqa: E402
 from euphoria_env import Batch, Game, Rules  # noqa: E402
@@ -49,13 +53,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copy(folder: Path, tmp_path: Path) -> Path:
     """The same, to be damaged."""
-    for file in folder.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    return tmp_path
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 # ------------------------------------------------------------------------------------------------------------ collecting
@@ -66,7 +68,7 @@ def test_equal_commands_give_equal_files(folder: Path, tmp_path: Path, processes
     words = ("--agents", "weights", "random", "--seed", 1, *SMALL[:-1], processes, "--out", tmp_path / "out")
     status, printed, told = euphoria("collect", *words)
     assert status == 0, told
-    assert "10 games" in printed and json.loads((folder / "dataset.json").read_text())["sha256"][:16] in printed
+    assert "10 games" in printed and json.loads((folder / "_about" / "dataset.json").read_text())["sha256"][:16] in printed
     assert content(tmp_path / "out") == content(folder)
 
 
@@ -109,7 +111,9 @@ class Spy(Weights):
 @pytest.mark.parametrize("reward", ["win", "stars"])
 def test_rows_are_the_decisions_that_were_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reward: str) -> None:
     spies = {spec: Spy() for spec in ("weights", "random")}
-    monkeypatch.setattr(collecting, "player", spies.__getitem__)
+    monkeypatch.setattr(PLAYERS, "_shared", {(spec, None): spy for spec, spy in spies.items()})
+    for module in (collecting, players):
+        monkeypatch.setattr(module, "keeps_games_apart", lambda agent: True)
     collect(tmp_path, parts_of(["weights", "random", "weights"], SHORT, 6, 2, reward), here)
     data = load(tmp_path)
     games = list(data)
@@ -203,7 +207,7 @@ def test_other_programs_read_the_files(folder: Path) -> None:
 
 
 def test_the_description_names_versions_rules_and_agents(folder: Path) -> None:
-    found = json.loads((folder / "dataset.json").read_text())
+    found = json.loads((folder / "_about" / "dataset.json").read_text())
     assert found["environment"]["name"] == "euphoria_v0" and set(found["versions"]) == set(collecting.PACKAGES)
     assert Rules.from_dict(found["rules"]) == SHORT and found["reward"] == "win" and found["seed"] == 1
     assert [file["games"] for file in found["files"]] == [4, 4, 2]
@@ -255,7 +259,7 @@ RECIPES = re.findall(
 def test_recipes_give_what_the_page_says(command: str, digest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # parts as large as they are
     assert euphoria(*command.split(), "--out", tmp_path / "out")[0] == 0
-    assert json.loads((tmp_path / "out" / "dataset.json").read_text())["sha256"].startswith(digest)
+    assert json.loads((tmp_path / "out" / "_about" / "dataset.json").read_text())["sha256"].startswith(digest)
 
 
 # --------------------------------------------------------------------------------------------------------------- loading
@@ -301,7 +305,7 @@ def test_damaged_data_are_refused(copy: Path) -> None:
     ("change", "message"),
     [
         ({"format": "other"}, "not of the format euphoria-dataset$"),
-        ({"version": 1}, "of version 1 of the format, not 2: collect it again"),
+        ({"version": 1}, "of version 1 of the format, not 3: collect it again"),
         ({"environment": {"observations": 3}}, "those of another version"),
         ({"rules": {"players": 3}}, r"rules\.players: no such key"),
         ({"agents": []}, "agents: expected array of length >= 1"),
@@ -312,28 +316,165 @@ def test_damaged_data_are_refused(copy: Path) -> None:
     ],
 )
 def test_other_versions_are_refused(copy: Path, change: dict[str, Any], message: str) -> None:
-    found = json.loads((copy / "dataset.json").read_text())
-    (copy / "dataset.json").write_text(json.dumps(found | change))
+    found = json.loads((copy / "_about" / "dataset.json").read_text())
+    (copy / "_about" / "dataset.json").write_text(json.dumps(found | change))
     with pytest.raises(ValueError, match=f"dataset\\.json: .*{message}"):
         load(copy)
 
 
 def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
     """A file whose hash is right can still be anybody's."""
-    path, about = copy / "part-00000.parquet", json.loads((copy / "dataset.json").read_text())
+    path, about = copy / "part-00000.parquet", json.loads((copy / "_about" / "dataset.json").read_text())
     good = pq.read_table(path)
     bad = [
         ("an entry is not one from 0 to", with_entries(good, "entries")),
         ("an entry is not one from 0 to", with_entries(good, "final_entries")),
         ("its columns are not those of a data set", good.drop_columns(["rank"])),
-        ("it has .* decisions, not", good.slice(1)),
+        ("the decisions of a game are not in their order", good.slice(1)),
     ]
     for message, table in bad:
         pq.write_table(table, path)
-        about["files"][0]["sha256"] = collecting.sha256(path.read_bytes())
-        (copy / "dataset.json").write_text(json.dumps(about))
+        certify(copy, about)
         with pytest.raises(ValueError, match=f"part-00000.parquet is damaged: {message}"):
             list(load(copy))
+
+
+def certify(folder: Path, about: dict[str, Any]) -> None:
+    """Writes a `dataset.json` whose hashes and numbers of decisions are those of the files."""
+    for file in about["files"]:
+        content = (folder / file["name"]).read_bytes()
+        file["sha256"], file["decisions"] = collecting.sha256(content), pq.ParquetFile(pa.BufferReader(content)).metadata.num_rows
+    about["decisions"] = sum(file["decisions"] for file in about["files"])
+    about["sha256"] = collecting.sha256("".join(file["sha256"] for file in about["files"]).encode())
+    (folder / "_about" / "dataset.json").write_text(json.dumps(about))
+
+
+@pytest.fixture(scope="module")
+def another(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same data set with another seed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collecting, "SEATS", 12)
+        path = tmp_path_factory.mktemp("data") / "another"
+        collect(path, parts_of(["weights", "random"], SHORT, 10, 2, "win"), here)
+    return path
+
+
+def rewritten(change: Callable[[Any], Any]) -> Callable[[Path, Path], None]:
+    """A change of the rows of the second part, which keeps what the file says of itself."""
+
+    def rewrite(folder: Path, another: Path) -> None:
+        path = folder / "part-00001.parquet"
+        pq.write_table(change(pq.read_table(path)), path)
+
+    return rewrite
+
+
+def replaced(name: str, by: str) -> Callable[[Path, Path], None]:
+    """The content of one part under the name of another one; two names: they are exchanged; a path: from the other data set."""
+
+    def replace(folder: Path, another: Path) -> None:
+        theirs, ours = (another / by[1:]) if by.startswith("/") else folder / by, folder / name
+        content = theirs.read_bytes(), ours.read_bytes() if ours.exists() else b""
+        ours.write_bytes(content[0])
+        if theirs.parent == folder and content[1]:
+            theirs.write_bytes(content[1])
+
+    return replace
+
+
+def without(*names: str) -> Callable[[Path, Path], None]:
+    return lambda folder, another: [(folder / "_about" / name).unlink() for name in names] and None
+
+
+FALSE = {
+    "a part of another seed": replaced("part-00001.parquet", "/part-00001.parquet"),
+    "swapped parts": replaced("part-00001.parquet", "part-00000.parquet"),
+    "a copy of a part": lambda folder, _: shutil.copy(folder / "part-00000.parquet", folder / "part-00001.parquet"),
+    "the first rows": rewritten(lambda table: table.slice(0, len(table) // 2)),
+    "the first games": rewritten(lambda table: table.filter(pa.array(table["game"].to_numpy() < 6))),
+    "without a row": rewritten(lambda table: pa.concat_tables([table.slice(0, 9), table.slice(10)])),
+    "no rows": rewritten(lambda table: table.slice(0, 0)),
+    "shuffled rows": rewritten(lambda table: table.take(np.random.default_rng(0).permutation(len(table)))),
+    "two rows exchanged": rewritten(lambda table: table.take([1, 0, *range(2, len(table))])),
+    "twice the rows": rewritten(lambda table: pa.concat_tables([table, table])),
+}
+
+
+@pytest.mark.parametrize("what", [*FALSE, "a part too many", "nothing known of the parts", "the parts of another folder"])
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_part_that_was_not_played_is_refused(copy: Path, another: Path, what: str, finished: bool) -> None:
+    more = {
+        "a part too many": replaced("part-00003.parquet", "/part-00001.parquet"),
+        "nothing known of the parts": without("parts.jsonl"),
+        "the parts of another folder": lambda folder, another: [
+            shutil.copy(file, folder / file.relative_to(another)) for file in another.rglob("part*")
+        ],
+    }
+    {**FALSE, **more}[what](copy, another)
+    if not finished:
+        without("dataset.json")(copy, another)
+    before = content(copy)
+    with pytest.raises(ValueError, match=r"part-0000\d\.parquet is damaged, or of another data set: delete it"):
+        collect(copy, parts_of(["weights", "random"], SHORT, 10, 1, "win"), lambda work, parts: pytest.fail("it plays"))
+    assert content(copy) == before
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("seed", 2), ("games", 9), ("decisions", 3), ("sha256", "0"), ("agents", []), ("code", "")]
+)
+def test_a_description_that_disagrees_is_refused(copy: Path, key: str, value: Any) -> None:
+    path = copy / "_about" / "dataset.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    before = content(copy)
+    with pytest.raises(ValueError, match=f"holds the results of another {key}: choose another --out, or delete it"):
+        collect(copy, parts_of(["weights", "random"], SHORT, 10, 1, "win"), here)
+    assert content(copy) == before
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_rows_are_checked_against_what_the_part_says(copy: Path, another: Path, what: str) -> None:
+    """Though everybody can compute the hashes."""
+    FALSE[what](copy, another)
+    certify(copy, json.loads((copy / "_about" / "dataset.json").read_text()))
+    with pytest.raises(ValueError, match=r"part-0000\d\.parquet is damaged: (its games|it has no|the decisions|a game does not)"):
+        list(load(copy))
+
+
+def test_numbers_of_games_are_checked(copy: Path) -> None:
+    about = json.loads((copy / "_about" / "dataset.json").read_text())
+    for games, total in ((5, 11), (5, 10), (4, 11)):
+        about["files"][1]["games"], about["games"] = games, total
+        certify(copy, about)
+        with pytest.raises(ValueError, match=r"games is 1\d, but the files have|its games are not those that are wanted"):
+            list(load(copy))
+
+
+def test_readers_of_parquet_read_the_folder(folder: Path) -> None:
+    rows = pq.read_table(folder)
+    assert len(rows) == load(folder).decisions and rows["game"].to_pylist() == sorted(rows["game"].to_pylist())
+    assert pa.dataset.dataset(folder).count_rows() == len(rows)
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", *[".parquet"] * 3]
+
+
+def test_data_sets_of_the_earlier_version_load(copy: Path) -> None:
+    about = json.loads((copy / "_about" / "dataset.json").read_text()) | {"version": 2}
+    for file in about["files"]:
+        table = pq.read_table(copy / file["name"])
+        pq.write_table(table.replace_schema_metadata(None), copy / file["name"])
+    games = list(load_after(copy, about))
+    assert len(games) == 10
+    pq.write_table(table.take([1, 0, *range(2, len(table))]), copy / "part-00002.parquet")
+    with pytest.raises(ValueError, match="the decisions of a game are not in their order"):
+        list(load_after(copy, about))
+
+
+def load_after(folder: Path, about: dict[str, Any]) -> Any:
+    """The data set with its description beside the parts."""
+    (folder / "_about").mkdir(exist_ok=True)
+    certify(folder, about)
+    (folder / "_about" / "dataset.json").rename(folder / "dataset.json")
+    shutil.rmtree(folder / "_about")
+    return load(folder)
 
 
 def with_entries(table: Any, name: str) -> Any:

@@ -35,7 +35,7 @@ def test_random_positions_are_valid_and_read_as_they_are():
     for _ in range(100):
         position = any_position(rng)
         assert normal(Game.from_dict(position).to_dict()) == normal(position)
-        assert normal(Referee.from_dict(position).to_dict()) == normal(position)
+        assert normal(Referee.from_dict(position).describe()) == normal(position)
 
 
 # --- R17.6: pools; R1.2 ---
@@ -59,7 +59,7 @@ def test_a_card_that_is_not_in_the_game_cannot_be_loaded(kind, name):
 
 def test_the_cards_in_the_game_are_kept_in_their_order():
     rules = {"num_players": 2, "recruits": POOL[::-1], "markets": SIX[::-1]}
-    for position in (Game(Rules(**rules), seed=1).to_dict(), Referee.new(rules, seed=1).to_dict()):
+    for position in (Game(Rules(**rules), seed=1).describe(), Referee.new(rules, seed=1).describe()):
         assert (position["rules"]["recruits"], position["rules"]["markets"]) == (POOL, SIX)
     assert Rules(recruits=list(RECRUITS), markets=tuple(TILES)) == Rules()
 
@@ -76,7 +76,7 @@ def test_tiles_are_loaded_in_a_market_draft(tiles):
     pair.engine.load(markets=[dealt[1], *list(TILES)[4:7]])  # the missing four: with the one that was put out
     pair.play(f"choose {dealt[3]}")
     pair.compare()
-    on_sites = {market["tile"] for market in pair.engine.to_dict()["markets"].values()}
+    on_sites = {market["tile"] for market in pair.engine.describe()["markets"].values()}
     assert on_sites == {dealt[0], dealt[1], dealt[3], *list(TILES)[4:7]}
 
 

@@ -111,3 +111,14 @@ def test_gymnasium_shows_the_learner_their_events() -> None:
     assert KINDS[observation["events"][-1, 0]] == "rank" and one.observation_space.contains(observation)
     masked = gymnasium.make(GYMNASIUM_ID, opponents="random", num_players=2, events=6, mask="observation")
     assert {*masked.reset(seed=1)[0]} == {"observation", "action_mask", "events"}
+
+
+@pytest.mark.parametrize(("pays", "way"), [("clay", True), ("gold", False)])
+def test_a_payment_names_the_recruit_without_whom_it_would_not_be_possible_and_no_other(pays: str, way: bool) -> None:
+    recruits = [{"name": "michael_the_engineer", "active": True}]
+    player = {"workers": [4], "goods": {pays: 1}, "recruits": recruits}
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": [player, {"workers": [2]}], "seed": 1})
+    before = len(game.events)
+    game.play("place 4 euphorian_site_1_2")
+    ways = [event for event in game.events[before:] if event.kind == EventKind.WAY]
+    assert len(ways) == way

@@ -81,13 +81,13 @@ LOADS = st.dictionaries(
 @FUZZ
 @given(GAMES, LOADS)
 def test_load(game: Game, outcomes: dict[str, Any]) -> None:
-    before, waiting = game.fingerprint(), game.to_dict()["load"]
+    before, waiting = game.fingerprint(), game.describe()["load"]
     try:
         game.load(**outcomes)
     except ValueError:
         assert game.fingerprint() == before
     else:
-        loaded = game.to_dict()["load"]
+        loaded = game.describe()["load"]
         for kind in {*outcomes, *waiting}:
             assert loaded.get(kind, []) == [*waiting.get(kind, []), *outcomes.get(kind, [])]
         is_sound(game)
@@ -111,7 +111,7 @@ def test_an_ended_game_with_hidden_recruits_of_revealed_factions_is_dealt_whole(
         d = {"rules": {"num_players": 2}, "players": players, "allegiance": dict.fromkeys(FACTIONS, 8), "status": "over"}
         game = Game.from_dict({**d, "winner": 0, "ranking": [1, 2], "seed": 1})
         game._rows["revealed"] = 2 ** len(FACTIONS) - 1
-        own, other = (one["recruits"][0]["name"] for one in game.determinize(0, seed).to_dict()["players"])
+        own, other = (one["recruits"][0]["name"] for one in game.determinize(0, seed).describe()["players"])
         assert own == mine != other
         dealt.add(other)
     assert len(dealt) > 20

@@ -25,14 +25,14 @@ DEEP = "[" * 100_000 + "]" * 100_000
 @pytest.mark.slow
 def test_positions() -> None:
     """As plain Python, where an index beyond an array is an error."""
-    command = [sys.executable, "-m", "tests.tools.fuzz", "pending", "position", "--inputs", "50", "--seed", "3"]
+    command = [sys.executable, "-m", "tests.tools.fuzz", "since", "position", "--inputs", "50", "--seed", "3"]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert done.stdout.count(" 0 failed") == 2
 
 
 @pytest.mark.parametrize(
-    ("kind", "inputs"), [("pending", 150), ("position", 200), ("record", 300), ("checkpoint", 100), ("run", 50)]
+    ("kind", "inputs"), [("since", 150), ("position", 200), ("record", 300), ("checkpoint", 100), ("run", 50)]
 )
 def test_hostile_input(kind: str, inputs: int) -> None:
     if kind in ("checkpoint", "run"):

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from euphoria_env import Game, Rules, mid_turn
+from euphoria_env import Game, Rules
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS
-from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine.state import GAME_DTYPE, OUT_BY
 from tests.tools.playing import all_rules, conserved, differing, prefer, random_move
 from tests.tools.positions import any_position
 
@@ -26,11 +26,17 @@ FACTIONS = ("euphorian", "subterran", "wastelander", "icarite")
 FACTION = {name: FACTIONS[FACTION_OF[k]] for k, name in enumerate(RECRUIT_NAMES)}
 
 
-@pytest.fixture(autouse=True)
-def edits_in_the_middle_of_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets positions with something pending be edited: without this they belong to exactly their position."""
-    monkeypatch.setattr(mid_turn, "row_digest", lambda row: "unchecked")
-    monkeypatch.setattr(mid_turn, "check_answers", lambda row: None)
+def told(game: Game) -> Position:
+    """The position, and under `pending` what the state says of the turn or the setup under way."""
+    row = game.states[0]
+    return game.describe() | {"pending": {name: row[name].tolist() for name in row.dtype.names}}
+
+
+def with_cards_out(game: Game, places: str, cards: Iterable[int], player: int) -> Game:
+    """A game in which a player has put some cards out of the game."""
+    rows = game.states.copy()
+    rows[places][0, [*cards]] = OUT_BY + player
+    return Game.taking(rows)
 
 
 # -------------------------------------------------------------------------------------------------------------- determinize
@@ -41,9 +47,9 @@ def check_deal(game: Game, observer: int, rng: random.Random) -> bool:
     n = game.rules.num_players
     game.load(dice=[1, 2, 3])
     deal, seed = game.determinize(observer, rng.getrandbits(30)), rng.getrandbits(30)
-    d = deal.to_dict()
+    d = deal.describe()
     conserved(d)
-    assert d["load"] == {} and d["generator"] != game.to_dict()["generator"]
+    assert d["load"] == {} and d["generator"] != game.describe()["generator"]
     assert differing(deal.observation(observer), game.observation(observer)) == []
     assert (deal.player, deal.deciding) == (game.player, game.deciding)
     assert len(deal.legal()) > (0 if deal.deciding == "open" else 1), "a decision with one answer is not asked"
@@ -93,10 +99,10 @@ def _dealt(game: Game, observer: int, seed: int) -> bytes:
 
 def check_deals(game: Game, observer: int, key: Key, possible: Counter, samples: int = 3000) -> None:
     """`determinize` gives exactly the possible deals, in proportion to their weights (chi squared, with a generous bound)."""
-    assert key(game.to_dict()) in possible, "the enumeration must know the real deal"
+    assert key(told(game)) in possible, "the enumeration must know the real deal"
     found: Counter = Counter()
     for deal, times in Counter(_dealt(game, observer, seed) for seed in range(samples)).items():
-        found[key(Game.taking(np.frombuffer(deal, GAME_DTYPE).copy()).to_dict())] += times
+        found[key(told(Game.taking(np.frombuffer(deal, GAME_DTYPE).copy())))] += times
     assert {*found} - {*possible} == set(), "inconsistent deals"
     expected = {deal: samples * weight / possible.total() for deal, weight in possible.items()}
     assert {deal for deal, number in expected.items() if number > 12} - {*found} == set(), "deals that do not come"
@@ -240,8 +246,6 @@ def test_dilemmas() -> None:
 def few_recruits(d: Position, observer: int, unknown: Iterable[str]) -> Position:
     """The position in which the observer put out of the game every recruit but these and those that somebody holds."""
     held = {recruit["name"] for player in d["players"] for recruit in player["recruits"]}
-    if "pending" in d:
-        held |= {RECRUIT_NAMES[card] for kind in ("hand", "kept") for cards in d["pending"][kind] for card in cards if card >= 0}
     d["recruits_out"] = {name: observer for name in RECRUIT_NAMES if name not in {*held, *unknown}}
     return d
 
@@ -319,11 +323,11 @@ def test_recruits_of_the_setup(draft: bool, moves: int, chosen: int) -> None:
         out = [name for name, owner in d["recruits_out"].items() if owner == p]
         return [recruit["name"] for recruit in d["players"][p]["recruits"]] + kept, hand + out
 
-    d = game.to_dict()
+    d = told(game)
     held = {name for p in (0, 1) for part in cards(d, p) for name in part}
     deck = [name for name in RECRUIT_NAMES if name not in held][:2]
-    d["recruits_out"] |= {name: 1 for name in RECRUIT_NAMES if name not in held and name not in deck}
-    game, unknown = Game.from_dict(d), [*itertools.chain(*cards(d, 0)), *deck]
+    out = [k for k, name in enumerate(RECRUIT_NAMES) if name not in held and name not in deck]
+    game, unknown = with_cards_out(game, "recruit_place", out, 1), [*itertools.chain(*cards(d, 0)), *deck]
     assert len(unknown) == 6
     possible = Counter(
         (order, tuple(sorted(rest)))
@@ -346,13 +350,11 @@ def test_the_draft_of_tiles() -> None:
         game.play(game.legal()[0])
     game.play(game.legal()[0])
     assert game.player == 1
-    d = game.to_dict()
+    d = told(game)
     hands = [[TILES[tile] for tile in hand if tile >= 0] for hand in d["pending"]["tile_hand"]]
     used = {*d["tiles_in"], *d["tiles_out"], *hands[1], *hands[2]}
     deck = [name for name in TILES if name not in used][:2]
-    # All other tiles were put out by player 1.
-    d["tiles_out"] |= {name: 1 for name in TILES if name not in used and name not in deck}
-    game = Game.from_dict(d)
+    game = with_cards_out(game, "tile_place", [k for k, name in enumerate(TILES) if name not in {*used, *deck}], 1)
     unknown = [*d["tiles_in"], *[name for name, owner in d["tiles_out"].items() if owner == 0], *hands[2], *deck]
     assert len(unknown) == 6
 

@@ -102,6 +102,15 @@ def test_another_source_processor_or_setting_is_another_key(folder: Path) -> Non
     assert TELLS in run(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
 
 
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    """Opening a named pipe would wait for another process."""
+    for name in ("pipe", "lock"):
+        os.mkfifo(tmp_path / name)
+    assert cache_files.read(tmp_path / "pipe") is None and cache_files.read(tmp_path) is None
+    with cache_files.locked(tmp_path / "lock"):
+        assert cache_files.write(tmp_path / "pipe", b"x") and cache_files.read(tmp_path / "pipe") == b"x"
+
+
 @pytest.mark.slow
 def test_a_process_waits_for_the_one_that_compiles_and_outlives_its_death(folder: Path) -> None:
     (folder / "kept").mkdir(mode=0o700)

@@ -23,7 +23,8 @@ from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
 from euphoria_agents.registry import load_untrusted
 from euphoria_env import Game, Rules
-from tests.tools.model_server import Answer, model_server
+from tests.tools import model_server as server_faults
+from tests.tools.model_server import Answer, Handler, model_server, said
 
 RULES = Rules(num_players=2, max_turns=6)
 KEY = "sk-SECRET"
@@ -49,7 +50,7 @@ def played(answer: Callable[[str, int], Answer], options: str = "", games: int =
     with model_server(answer) as server:
         agent = load(f"llm:m@{server.url}?moves=list&retries=1{options}")
         assert isinstance(agent, LanguageModel)
-        play_match([agent, load("random")], games, RULES)
+        play_match([agent, load("random")], games, RULES, seed=0)
         return agent, server.requests
 
 
@@ -89,6 +90,15 @@ ONCE: dict[str, Answer] = {
     "an error of the server": (500, "<html>oops</html>"),
     "overloaded": (503, ""),
     "a lost connection": None,
+    "a connection that is reset": server_faults.reset,
+    "a page of a proxy": b"<html><h1>502 Bad Gateway</h1></html>",
+    "half an answer": said("x")[:60],
+    "an answer in which the error stands": b'{"error": {"message": "overloaded"}}',
+    "no choices": b'{"choices": []}',
+    "nothing": b"",
+    "endless brackets": b"[" * 200_000,
+    "bytes of no text": b"\xff\xfe\x00",
+    "endless headers": server_faults.endless_headers,
 }
 
 
@@ -104,7 +114,8 @@ ALWAYS: dict[str, tuple[Answer, str]] = {
     "no such model": ((404, '{"error": {"message": "no model m"}}'), "it has no such model or path: no model m"),
     "a long prompt": ((400, '{"error": {"message": "maximum context length is 2048"}}'), "use ?moves=list or rules=none"),
     "no credit": ((429, '{"error": {"message": "no credit"}}'), "too many requests, or no credit is left: no credit"),
-    "no JSON": (b"hello", "not of the chat protocol"),
+    "no JSON": (b"hello", "not of the chat protocol: hello"),
+    "the key in no JSON": (f"<html>{KEY}".encode(), "not of the chat protocol: <html>[key]"),
     "other JSON": (b'{"choices": []}', "not of the chat protocol"),
     "a cut off body": (b'{"choices": [{"mess', "not of the chat protocol"),
     "endless brackets": (b"[" * 200_000, "not of the chat protocol"),
@@ -115,6 +126,12 @@ ALWAYS: dict[str, tuple[Answer, str]] = {
     "another form of error": ((400, '{"detail": "5000 tokens are too many"}'), "5000 tokens are too many"),
     "a key that a cut would halve": ((400, json.dumps({"error": {"message": "x" * 115 + KEY}})), "status 400: xxx"),
     "a lost connection": (None, "is the server running"),
+    "a pause of days": (server_faults.wait_for_days, "status 503"),
+    "a reset connection": (server_faults.reset, "is the server running"),
+    "endless headers": (server_faults.endless_headers, "is the server running"),
+    "a circle of redirects": (server_faults.redirect, "is the server running"),
+    "an endless answer": (server_faults.endless_body, "its answer has more than 1,048,576 bytes"),
+    "an endless error": (server_faults.endless_error, "its answer has more than 1,048,576 bytes"),
 }
 
 
@@ -127,13 +144,24 @@ def test_faults_that_stay_are_named_in_a_line_without_the_key(fault: str, monkey
     assert remedy in str(error.value) and KEY[:4] not in str(error.value) and "\n" not in str(error.value)
 
 
-def test_a_server_that_is_away_or_slow() -> None:
+def test_a_server_that_is_away() -> None:
     with pytest.raises(ModelFailed, match="is the server running"):
         play_match([load("llm:m@http://127.0.0.1:9/v1?retries=0"), load("random")], 1, RULES)
-    held = threading.Event()
-    with pytest.raises(ModelFailed, match=r"no answer within 0.1 s: use \?timeout=SECONDS"):
-        played(lambda prompt, number: "late" if held.wait(20) else "", "&timeout=0.1")
-    held.set()
+
+
+SLOW: dict[str, Callable[[Handler], None]] = {
+    "no answer": lambda handler: handler.server.closed.wait() and None,
+    "a blank now and then": server_faults.dripping_body,
+    "a letter of a header now and then": server_faults.dripping_headers,
+    "endless interim answers": server_faults.endless_interim,
+    "pauses that are longer": server_faults.wait_a_minute,
+}
+
+
+@pytest.mark.parametrize("fault", SLOW)
+def test_the_time_limit_holds_for_the_whole_exchange(fault: str) -> None:
+    with pytest.raises(ModelFailed, match=r"no answer within 0.3 s: use \?timeout=SECONDS"):
+        played(lambda prompt, number: SLOW[fault], "&timeout=0.3")
 
 
 def test_wrong_answers_are_told_and_then_a_random_move_is_played_or_an_error_raised() -> None:
@@ -225,6 +253,7 @@ def test_transcripts_resume_and_budgets_end(tmp_path: Path) -> None:
     SPENT.settings = Settings(transcripts=tmp_path / "t")
     agent, requests = played(good)
     assert len(requests) == agent.counts()["answers"] - 5
+    assert not any(line["cut"] for line in lines)
     assert played(good)[1] == []  # a third run asks nothing
     SPENT.settings, SPENT.dollars = Settings(max_cost=0.0002), 0.0
     with pytest.raises(ModelFailed, match=r"the budget of 0.0002 dollars is spent"):
@@ -250,7 +279,7 @@ def test_the_name_of_a_game_does_not_tell_its_seed() -> None:
     assert len(set(names)) == 4 and not any(str(game.seed) in name for game in results[0].played for name in names)
     assert results[0].played == results[1].played
     plain = np.random.SeedSequence(5).spawn(2)[1].spawn(1)[0].generate_state(2, np.uint64)
-    assert {f"{name:016x}" for name in plain.tolist()} < {name.partition("-")[0] for name in names}  # of transcripts so far
+    assert not {f"{name:016x}" for name in plain.tolist()} & {name.partition("-")[0] for name in names}, "found by trying seeds"
 
 
 def test_notes_of_a_game_are_not_read_in_other_games_of_its_deal() -> None:

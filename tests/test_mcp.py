@@ -1,20 +1,30 @@
 """The server of the Model Context Protocol, asked by the client of its SDK."""
 
+from __future__ import annotations
+
 import asyncio
+import json
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import wraps
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from euphoria_agents.play import Agents, Session, mcp_server
+from euphoria_agents.play import Agents, Seat, Session, mcp_server
 from euphoria_agents.play.mcp_server import Table, make_server
+from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from tests.test_hostile_use import alive
 from tests.tools.model_server import Answer, model_server
 from tests.tools.served import wait_until
 
@@ -121,18 +131,12 @@ def test_a_failed_agent_is_asked_again_and_a_game_that_cannot_begin_replaces_non
 def test_calls_that_come_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted, begun, ended = list[int](), list[int](), list[int]()
 
-    class Watched:
+    class Watched(asyncio.Lock):
         """A lock that tells how often somebody wanted it."""
 
-        def __init__(self) -> None:
-            self.lock = threading.Lock()
-
-        def __enter__(self) -> None:
+        async def acquire(self) -> bool:
             wanted.append(1)
-            self.lock.acquire()
-
-        def __exit__(self, *_: object) -> None:
-            self.lock.release()
+            return await super().acquire()
 
     @wraps(Table.look)
     def look(table: Table) -> str:
@@ -149,6 +153,148 @@ def test_calls_that_come_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyP
         assert await asyncio.gather(ask("look"), ask("look")) == ["1", "1"]
 
     asked(use)
+
+
+TOOLS = {"new_game": {}, "look": {}, "moves": {}, "play": {"move": "end"}, "rules": {}, "explain": {"name": "farm"}, "hint": {}}
+
+
+def test_arguments_that_a_tool_does_not_have_are_refused_by_name() -> None:
+    async def use(ask: Ask) -> None:
+        for tool in (await ask.client.list_tools()).tools:
+            assert tool.input_schema["additionalProperties"] is False
+            told = await ask(tool.name, **TOOLS[tool.name], stars_to_win=5)
+            assert told.startswith("error") and "stars_to_win\n  Extra inputs are not permitted" in told
+        for wrong in ({"players": True}, {"seat": "0"}, {"seed": 1.5}):
+            assert (await ask("new_game", **wrong)).startswith("error")
+        assert "no game has begun" in await ask("look")
+
+    asked(use)
+
+
+class Process:
+    """The command, asked line by line."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "euphoria_agents", "mcp", *arguments]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.number = 0
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        assert self.ask("initialize", **hello)["result"]
+        self.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                pipe.close()
+
+    def send(self, line: bytes) -> None:
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> Any:
+        return json.loads(self.process.stdout.readline())
+
+    def begin(self, method: str, **params: Any) -> int:
+        self.number += 1
+        self.send(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode())
+        return self.number
+
+    def ask(self, method: str, **params: Any) -> Any:
+        number = self.begin(method, **params)
+        found = self.answer()
+        assert found["id"] == number
+        return found
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        return str(self.ask("tools/call", name=tool, arguments=arguments)["result"]["content"][0]["text"])
+
+
+NO_MESSAGES = [
+    (b"", None, "Expecting value"),
+    (b"hello", None, "Expecting value"),
+    (b"[]", None, "object"),
+    (b"\xff", None, "utf-8"),
+    (b'{"jsonrpc": "2.0", "id": 77, "method": "p\xff"}', None, "utf-8"),
+    (b'{"jsonrpc": "2.0", "id": 78, "method": "ping", "params": {"x": "\\ud800"}}', 78, "Invalid JSON"),
+    (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', None, "surrogates"),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, "the id of a request is an integer or a text"),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, "the id of a request is an integer or a text"),
+    (b'{"id": 79, "method": "ping"}', 79, "jsonrpc"),
+    (b"[" * 100_000, None, "recursion"),
+    (b"9" * 5000, None, "digits"),
+    (b'{"jsonrpc": "2.0", "id": 80, "method": "' + b"x" * 2_000_000 + b'"}', None, "at most 1,000,000 bytes"),
+]
+
+
+def test_every_line_gets_an_answer_and_the_process_ends_with_its_input() -> None:
+    with Process() as server:
+        for line, number, told in NO_MESSAGES:
+            server.send(line)
+            found = server.answer()
+            assert (found["id"], found["error"]["code"]) == (number, -32700) and told in found["error"]["message"], line[:99]
+        assert "thinks too long" in server.call("new_game", opponents=["mcts:1000000000"])
+        assert "no game has begun" in server.call("look")
+        server.process.stdin.write(b'{"jsonrpc": "2.0", "id": 81, "method": "ping"}')  # the last line may lack its end
+        server.process.stdin.close()
+        assert server.answer()["id"] == 81 and server.process.wait(60) == 0
+
+
+@pytest.mark.parametrize("how", ["cancelled", "stdin ends"])
+def test_a_call_that_thinks_can_be_ended(tmp_path: Path, how: str) -> None:
+    spec = f"tests.tools.faulty_agents:Waits:{tmp_path}"
+    (tmp_path / "made").touch()
+    with Process("--allow", spec) as server:
+        server.call("new_game", opponents=["random"], seed=1)
+        seen = server.call("look")
+        number = server.begin("tools/call", name="new_game", arguments={"opponents": [spec], "seat": 1})
+        wait_until(lambda: len([*tmp_path.glob("act.*")]))
+        assert server.ask("ping")["result"] == {}
+        (gate,) = tmp_path.glob("act.*")
+        if how == "cancelled":
+            cancelled = {"method": "notifications/cancelled", "params": {"requestId": number}}
+            server.send(json.dumps({"jsonrpc": "2.0", **cancelled}).encode())
+            assert server.call("look") == seen
+        else:
+            server.process.stdin.close()
+            assert server.process.wait(60) == 0
+        wait_until(lambda: not alive(int(gate.suffix[1:])))
+
+
+def test_what_a_client_is_told_depends_on_what_its_seat_may_know_alone() -> None:
+    values: dict[str, list[Any]] = {
+        **{"players": [9], "opponents": [["nobody"]], "seat": [7], "seed": ["x"], "options": [{"stars": 1}]},
+        **{"move": ["end turn", "morale 1", "accept", "choose nobody"], "length": ["short", "whole", "x"]},
+        **{"name": ["farm", "nobody", "end", *RECRUIT_NAMES[:3]]},
+    }
+    seats, kinds = [Seat("You"), Seat("Ada", "weights")], set[str]()
+
+    async def use(ask: Ask) -> None:
+        game, rng = Game(Rules(num_players=2, trading=True), 4), np.random.default_rng(4)
+        while not game.over:
+            game.play(int(rng.choice(game.legal_actions())))
+            if game.player or game.over or game.deciding in kinds:
+                continue
+            kinds.add(game.deciding)
+            told = []
+            for number in (1, 2):
+                table._session = Session.of(game.determinize(0, number), seats, agents=Agents())
+                for tool in (await ask.client.list_tools()).tools:
+                    names = [*tool.input_schema["properties"]]
+                    for arguments in [{}, *({name: value} for name in names for value in values[name])]:
+                        moves = tool.name == "new_game" and not arguments or arguments.get("move") in game.legal()
+                        told.append("" if moves else await ask(tool.name, **arguments))
+            assert told[: len(told) // 2] == told[len(told) // 2 :]
+
+    with pytest.MonkeyPatch.context() as patch:
+        table = Table(Agents(), "weights")
+        patch.setattr(mcp_server, "Table", lambda *_: table)
+        asked(use, hints="weights")
+    assert len(kinds) > 4
 
 
 def test_a_hint_begins_with_the_move_of_the_highest_value(monkeypatch: pytest.MonkeyPatch) -> None:

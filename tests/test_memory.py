@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,8 +14,10 @@ import pytest
 
 from euphoria_agents import load
 from euphoria_env import Batch, Game, Rules, actions
+from euphoria_env.engine import loop
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, push
+from euphoria_env.engine.tape import empty_tape
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
@@ -124,14 +129,48 @@ def test_what_is_no_row_of_a_game(change: Callable[[np.ndarray], Any]) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("depth", 127), ("depth", -1), ("player", 5), ("num_players", 7), ("num_players", -1), ("space", 100), ("num_active", 99),
-     ("legal", -1), ("max_turns", -5), ("winner", 9), ("status", 77)],
+    [("hand_size", 3), ("active_cards", 7), ("open_spaces", 0), ("rng", 2**40), ("owned", 5), ("shown_rules", 1), ("deck", 0),
+     ("recruit_place", 3), ("placed_face", 7), ("ask", 0), ("ask", 99), ("stack", 50), ("dilemma", -1), ("depth", 127),
+     ("depth", -1), ("player", 5), ("num_players", 7), ("num_players", -1), ("space", 100), ("num_active", 99), ("legal", -1),
+     ("max_turns", -5), ("winner", 9), ("status", 77)],
 )  # fmt: skip
 def test_a_row_that_would_lead_out_of_it_is_refused(field: str, value: int) -> None:
     rows = Game(TWO, seed=1).states.copy()
     rows[field] = value
     with pytest.raises(ValueError, match="rows hold no possible game"):
         Game.from_rows(rows)
+
+
+@pytest.mark.parametrize("change", NO_ROWS[:-2])
+def test_what_no_game_can_take(change: Callable[[np.ndarray], Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match="rows must be"):
+        Game.taking(change(Game(TWO, seed=1).states))
+
+
+BLANK = np.zeros(OBS_SIZE, np.int8), np.ones(actions.NUM_ACTIONS, np.int8)
+USES: list[Callable[[np.ndarray], Any]] = [
+    lambda rows: Game.from_rows(rows), lambda rows: Game.taking(rows).mask(), lambda rows: Game.taking(rows).observation(0),
+    lambda rows: Game.taking(rows).determinize(0, 1), lambda rows: loop.step(rows, 0, 0, empty_tape()),
+    lambda rows: Batch(N, TWO, seed=1).restart([0], {0: Game.taking(rows)}),
+    lambda rows: load("greedy:1").act(None, None, np.random.default_rng(0), Game.taking(rows)),
+    lambda rows: load("mcts:1").act(None, None, np.random.default_rng(0), Game.taking(rows)),
+    lambda rows: load("ppo").explain(*BLANK, np.random.default_rng(0), Game.taking(rows)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("space", 49), ("turn_player", 2), ("occupant", 2), ("ask", 16), ("legal", -1), ("taken", 100), ("depth", 100), ("stack", 5),
+     ("placed_face", -1), ("recruits", 48), ("num_recruits", 5), ("artifacts", -1), ("goods", -1), ("num_players", 1)],
+)  # fmt: skip
+def test_no_entry_point_uses_a_value_beyond_its_range(use: Callable[[np.ndarray], Any], field: str, value: int) -> None:
+    rows = Game(TWO, seed=1).states.copy()
+    rows[field] = value
+    before = rows.tobytes()
+    with pytest.raises(ValueError, match="rows hold no possible game|rules"):
+        use(rows)
+    assert rows.tobytes() == before
 
 
 @entry(ROWS, "int64")
@@ -179,6 +218,90 @@ def test_advantages_follow_later_decisions_alone() -> None:
 def test_there_is_room_for_a_number_of_decisions(capacity: Any) -> None:
     with pytest.raises(ValueError, match="capacity must"):
         Trajectories(Batch(N, TWO, seed=1), capacity)
+
+
+ARRAYS = ("states", "player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking", "ended")
+MADE = [
+    *((at_an_end, name) for name in (*ARRAYS, "final_observation", "num_players", "end_states")),
+    *((lambda: Trajectories(at_an_end(), 100), name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")),
+]
+
+
+@pytest.mark.parametrize(("make", "name"), MADE)
+def test_nobody_replaces_or_reshapes_an_array_that_compiled_code_writes_to(make: Callable[[], Any], name: str) -> None:
+    one, same = make(), make()
+    with pytest.raises(AttributeError):
+        setattr(one, name, np.zeros(1, getattr(one, name).dtype))
+    with pytest.raises(AttributeError):
+        delattr(one, name)
+    with contextlib.suppress(ValueError):
+        getattr(one, name).resize((1,), refcheck=False)
+    with contextlib.suppress(AttributeError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        getattr(one, name).shape = (*getattr(one, name).shape, 1)
+    for each in (one, same):
+        batch = each if isinstance(each, Batch) else each._batch
+        batch.step(batch.sample(np.random.default_rng(0)))
+        if isinstance(each, Trajectories):
+            each.add(np.arange(N))
+            each.credit()
+            each.carry_over()
+    assert getattr(one, name).tobytes() == getattr(same, name).tobytes()
+
+
+def test_states_are_to_look_at() -> None:
+    batch = Batch(N, TWO, seed=1)
+    for write in (lambda: batch.states.fill(0), lambda: batch.states["turn"].fill(7), lambda: batch.num_players.fill(6)):
+        with pytest.raises(ValueError, match="read-only"):
+            write()
+
+
+@pytest.mark.parametrize("call", ["step", "restart", "sample", "seen_at_end", "final_observation"])
+def test_a_second_thread_is_told(call: str) -> None:
+    """The function `rules` is called in the middle of a restart: here another thread then uses the batch."""
+    found, uses = list[BaseException](), list[Callable[[], Any]]()
+
+    def rules(_: np.random.Generator) -> Rules:
+        for use in uses:
+            other = threading.Thread(target=use)
+            other.start()
+            other.join()
+        return TWO
+
+    def use() -> None:
+        try:
+            batch.final_observation if call == "final_observation" else getattr(batch, call)(np.zeros(0, np.int64))
+        except RuntimeError as error:
+            found.append(error)
+
+    batch = Batch(N, rules, seed=1)
+    uses.append(use)
+    batch.restart([0])
+    assert "another thread uses this Batch" in str(found[0])
+    uses.clear()
+    batch.step(batch.sample(np.random.default_rng(0)))
+
+
+def test_games_are_added_once_each() -> None:
+    batch = Batch(N, TWO, seed=1)
+    trajectories = Trajectories(batch, 10)
+    for twice in ([0, 0], [1, 2, 1], np.zeros(2, np.int8)):
+        with pytest.raises(ValueError, match="games must be named once each"):
+            trajectories.add(twice)
+    assert trajectories.size == 0 and (trajectories._latest == -1).all()
+
+
+def test_attached_rows_have_memory_of_their_own() -> None:
+    trajectories, room, window = Trajectories(Batch(N, TWO, seed=1), 8), np.zeros((64, 4)), np.lib.stride_tricks.as_strided
+    for bad in (window(room, (8, 4), (8, 8)), window(room, (8,), (0,)), window(room, (8, 2), (8, 16)), room[:4],
+                trajectories.seat, trajectories.reward[:, None]):  # fmt: skip
+        with pytest.raises(ValueError, match="an attached array must"):
+            trajectories.attach(bad)
+    for other in (np.ma.zeros(8), [0] * 8, None):
+        with pytest.raises(TypeError, match="an attached array must"):
+            trajectories.attach(other)
+    for good in (room[:32:-2], room[:32:2, 1:3].swapaxes(0, 0), np.zeros((4, 8)).T, np.zeros((8, 0)), np.zeros(8, "U3")):
+        trajectories.attach(good)
 
 
 @pytest.mark.parametrize("shape", [(), (663,), (665,), (2, 663), (1, 2, 664), (664, 2), (0,)], ids=repr)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from euphoria_agents import load, play_match, specs
-from euphoria_agents.registry import BUILTIN, file_hashes, files_of, load_untrusted
+from euphoria_agents.registry import BUILTIN, file_hashes, files_of, load_untrusted, places_of
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -269,27 +269,30 @@ def test_others_are_not_unless_allowed(spec: Any, tmp_path: Path, monkeypatch: p
 # ------------------------------------------------------------------------------------------------------ files and their hash
 
 
-def test_the_files_of_an_agent(tmp_path: Path, folder: Path) -> None:
+def test_the_file_in_a_spec_of_this_project(folder: Path) -> None:
     (folder / "net.bin").write_bytes(b"1")
-    before = file_hashes("own:Nth:net.bin")
-    (folder / "net.bin").write_bytes(b"2")
-    changed = file_hashes("own:Nth:net.bin")
-    (folder / "own.py").write_text(OWN + "# another version\n")
-    now = file_hashes("own:Nth:net.bin")
-    assert before["net.bin"] != changed["net.bin"] == now["net.bin"] and changed["own.py"] != now["own.py"]
-    assert files_of("own:First") == files_of("own:Nth:2") == {"own.py": folder / "own.py"}
-    assert files_of("own:Nth:net.bin") == {"net.bin": Path("net.bin"), "own.py": folder / "own.py"}
     for spec in ("ppo:net.bin", "mcts:5:ppo:net.bin", "mcts:5:ppo+greedy:net.bin"):
         assert files_of(spec) == {"net.bin": Path("net.bin")}
-    assert files_of("weights") == files_of("ppo") == files_of("mcts:5:ppo") == files_of("ppo:missing") == {}
+        before = file_hashes(spec)
+        (folder / "net.bin").write_bytes(spec.encode())
+        assert {*file_hashes(spec)} == {*before} and file_hashes(spec) != before
+    for spec in ("weights", "ppo", "mcts:5:ppo", "ppo:missing", "own:Nth:net.bin", "own:Nth:2"):
+        assert files_of(spec) == {}
+
+
+def test_the_places_of_an_agent(tmp_path: Path, folder: Path) -> None:
+    (folder / "net.bin").write_bytes(b"1")
+    assert places_of("own:First") == places_of("own:Nth:2") == [str(folder / "own.py")]
+    assert places_of("own:Nth:net.bin") == [str(folder / "own.py"), "net.bin"]
     package = folder / "house" / "room"
     package.mkdir(parents=True)
-    for file in ("room/__init__.py", "room/bots.py", "room/table.npy", "__init__.py"):
+    for file in ("room/__init__.py", "room/bots.py", "__init__.py"):
         (package.parent / file).write_text("class Bot:\n    def act(self, o, m, r): return int(m.argmax())\n")
     install(tmp_path / "site", "plug-ins", {"plugged": "house.room.bots:Bot"})
-    names = ("house/__init__.py", "house/room/__init__.py", "house/room/bots.py", "house/room/table.npy")
-    assert files_of("house.room.bots:Bot") == files_of("plugged") == {name: folder / name for name in names}
+    assert places_of("house.room.bots:Bot") == places_of("plugged") == [str(folder / "house")]
     assert move(load("house.room.bots:Bot")) == move(load("plugged")) == move(load("own:First"))
+    with pytest.raises(ValueError, match="there is no module 'nowhere'"):
+        places_of("nowhere:First")
 
 
 # -------------------------------------------------------------------------------------------------------------- the page

@@ -32,11 +32,6 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.long
-def test_no_index_is_out_of_bounds(checked: dict[str, str]) -> None:
-    assert _run("-m", "tests.tools.walk", "200", **checked) == list(walk(decisions=200))
-
-
-@pytest.mark.long
 def test_no_index_is_out_of_bounds_beyond_the_engine(checked: dict[str, str]) -> None:
     """In batches, trajectories, environments, agents, searches and the words for moves: their own tests, with checks."""
     names = ("batch", "trajectories", "vector", "single_env", "aec", "agents", "explain", "search", "words")

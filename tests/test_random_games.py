@@ -46,7 +46,7 @@ def test_invariants_at_every_decision(rules: Rules, policy) -> None:
 
 def _check_position(game: Game, rng: random.Random) -> None:
     d = game.to_dict()
-    conserved(d)
+    conserved(game.describe())
     copy = game.clone()
     assert copy == game and copy.fingerprint() == game.fingerprint()
     assert json.loads(json.dumps(d)) == d
@@ -77,7 +77,7 @@ def test_games_end_and_then_nobody_has_a_move(n: int) -> None:
     conserved(game.to_dict())
     assert game.over and not game.truncated
     assert game.ranking is not None and game.ranking[game.winner] == 1 and game.ranking.count(1) == 1
-    assert game.to_dict()["players"][game.winner]["stars"] == 0
+    assert game.describe()["players"][game.winner]["stars"] == 0
     assert not game.mask().any() and len(game.legal_actions()) == 0
     assert Game.from_dict(game.to_dict()) == game
     before = game.to_dict()

@@ -146,7 +146,7 @@ def test_a_recruit_chosen_as_the_active_one_is_not_marked_hidden():
     game = Game(Rules(num_players=2), seed=3)
     for _ in range(2):
         game.play(game.legal()[0])
-    active, hidden = (recruit["name"] for recruit in game.to_dict()["players"][0]["recruits"])
+    active, hidden = (recruit["name"] for recruit in game.describe()["players"][0]["recruits"])
     own, other = board_text(game, 0), board_text(game, 1)
     assert active in own and f"{active} (hidden)" not in own and f"{hidden} (hidden)" in own
     assert active not in other and hidden not in other

@@ -34,12 +34,12 @@ SHORT = {"num_players": 3, "max_turns": 8}
 
 def quantities(game: Game, seat: int) -> dict[str, int]:
     """All quantities of a player, from the position as JSON."""
-    d = game.to_dict()
+    d = game.describe()
     player, built = d["players"][seat], [market for market in d["markets"].values() if market["built"]]
     held = {good: player["goods"].get(good, 0) for good in GOODS}
     sums = {"goods": GOODS, "commodities": COMMODITIES, "resources": RESOURCES}
     active = [recruit["name"] for recruit in player["recruits"] if recruit["active"]]
-    away = [owner for there in d["workers"].values() for owner, _ in there] + d.get("pending", {}).get("back_owner", [])
+    away = [owner for there in d["workers"].values() for owner, _ in there] + game.states["back_owner"][0].tolist()
     return held | {name: sum(held[good] for good in group) for name, group in sums.items()} | {
         "stars": 10 - player["stars"],
         "artifacts": sum(player["artifacts"].values()),

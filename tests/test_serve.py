@@ -16,10 +16,13 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from euphoria_agents.commands.serve import run
@@ -27,6 +30,7 @@ from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.web import permissions
 from euphoria_agents.play.web.agents import NICENESS
+from euphoria_agents.play.web.endpoints import Endpoint
 from euphoria_agents.play.web.guard import HEADERS
 from euphoria_agents.play.web.limits import Limit
 from euphoria_agents.play.web.server import listen
@@ -34,6 +38,7 @@ from euphoria_agents.play.web.store import APPLICATION, VERSION, CannotSave, Gam
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
+from tests.tools.differential import grouped
 from tests.tools.playing import random_game
 from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Listener, Served, Visitor, new, play, wait_for, wait_until
 
@@ -167,17 +172,39 @@ def test_agents_alone_step_by_step(ann: Visitor) -> None:
 
 
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
-    """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both."""
-    game, rng = Game(Rules(num_players=num_players, max_turns=60, **rules), seed=seed), random.Random(seed)
+    """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both.
+
+    They begin with the same turn or setup, in which the same is played.
+    """
+    options, rng, seat = Rules(num_players=num_players, max_turns=60, **rules), random.Random(seed), 0
+    dealt = grouped(Game(options, seed=seed).outcomes)
+    own, *others = (dealt["recruits"][k : k + 4] for k in range(0, 4 * num_players, 4))
+    unused = [name for name in RECRUIT_NAMES if name not in dealt["recruits"]]
+    other_deal = dealt | {"recruits": [*own, *sum(others[1:], []), *unused[:4]]}
+    game, twin = Game(options, seed, dealt), Game(options, seed, other_deal)
     for step in range(600):
         if game.over or game.truncated:
             return
-        if step < 3 * num_players or step % 11 == 0:
+        if game.deciding == "open":
             seat = rng.randrange(num_players)
             rows = game.determinize(seat, step).states.copy()
             rows["rng"] = game.states["rng"]
-            yield seat, Game.taking(game.states.copy()), Game.taking(rows)
-        game.play(rng.choice(game.legal()))
+            twin = Game.taking(rows)
+        if twin is not None and (step < 3 * num_players or step % 4 == 0):
+            one, other = (Game.from_dict(each.to_dict()) for each in (game, twin))
+            if what_is_seen(one, seat) == what_is_seen(other, seat):
+                yield seat, one, other
+        move = rng.choice(game.legal())
+        game.play(move)
+        if twin is not None and move in twin.legal():
+            twin.play(move)
+        else:
+            twin = None
+
+
+def what_is_seen(game: Game, seat: int) -> Any:
+    """What a seat may know of the position and of the turn under way."""
+    return game.observation(seat).tolist(), game.events_for(seat), game.legal() if game.player == seat else None
 
 
 def seated(server: Served, game: Game) -> tuple[str, dict[int, Visitor]]:
@@ -192,45 +219,39 @@ def seated(server: Served, game: Game) -> tuple[str, dict[int, Visitor]]:
     return f"/api/games/{name}", visitors
 
 
-def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
-    """The answers to a seat of every endpoint about a game, refusals included; nothing is changed."""
-    decision = {"seat": seat, "version": version}
-    asked = [
-        ("GET", "view", None),
-        ("GET", f"view?seat={seat}", None),
-        ("GET", f"view?seat={(seat + 1) % 2}", None),
-        ("GET", f"view?seat={seat}&decision=0", None),
-        ("GET", "view?decision=99999", None),
-        ("GET", "record", None),
-        ("POST", "moves", {**decision, "action": "choose no_such_recruit"}),
-        ("POST", "moves", {**decision, "action": 100_000}),
-        ("POST", "moves", {**decision, "action": "sacrifice farm"}),
-        ("POST", "moves", {**decision, "action": "sacrifice farm", "then": ["end", "offer"]}),
-        ("POST", "moves", {"seat": seat, "version": version + 1, "action": "end"}),
-        ("POST", "moves", {"seat": (seat + 1) % 2, "version": version, "action": "end"}),
-        ("POST", "undo", {"seat": seat, "version": version + 1}),
-        ("POST", "hint", {**decision, "spec": "greedy"}),
-        ("POST", "hint", {**decision, "spec": "mcts:20:ppo"}),
-        ("POST", "seats", {"seat": (seat + 1) % 2, "spec": "random"}),
-        ("POST", "seats", {"seat": seat, "spec": "nobody"}),
-        ("POST", "sit", {"token": "A" * 22}),
-        ("POST", "pace", {"pace": 0}),
-        ("POST", "step", {}),
-        ("POST", "retry", {}),
-        ("DELETE", "", {}),
-    ]
+def requests(endpoints: list[Endpoint], name: str, seat: int, version: int, legal: list[int]) -> list[tuple[str, str, Any]]:
+    """Requests of every endpoint about a game that a seat may send without moving, with all kinds of values, also wrong ones."""
+    values: dict[str, list[Any]] = {
+        **{"seat": [None, seat, (seat + 1) % 2, 5], "version": [version, version + 1, None], "decision": [None, 0, 10**6]},
+        **{"own": [None, "true"], "token": ["A" * 22], "pace": [0], "spec": ["greedy", "mcts:20:ppo", "nobody", None]},
+        **{"action": ["choose no_such_recruit", 10**5, "sacrifice farm", *legal], "then": [None, ["end", "offer"], ["morale 1"]]},
+        **{"game": [name], "record": [None], "position": [None], "seet": [None, 0]},
+    }
     found = []
-    for method, what, body in asked:
-        status, content, headers = visitor.ask(method, f"{api}/{what}".rstrip("/"), body)
-        found.append((method, what, status, content, sorted((k, v) for k, v in headers.items() if k != "date")))
-    name = api.rpartition("/")[2]
+    for endpoint in endpoints:
+        fields = [field.encode_name for field in msgspec.structs.fields(endpoint.body)]
+        if "{game}" in endpoint.path or "game" in fields:
+            for chosen in product(*(values[field] for field in [*fields, "seet"])):
+                body = {key: value for key, value in zip([*fields, "seet"], chosen, strict=True) if value is not None}
+                path = endpoint.path.replace("{game}", name)
+                moves = body.get("action") in legal and "then" not in body
+                gives_away = path.endswith("/seats") and body.get("spec") != "nobody"
+                if not (moves or gives_away or path.endswith("/events")):
+                    found.append((endpoint.method, path, body))
+    return found
+
+
+def answers(visitor: Visitor, endpoints: list[Endpoint], name: str, seat: int, version: int, legal: list[int]) -> list[Any]:
+    """The answers to a seat of endpoints about a game, refusals included; nothing is changed."""
+    asked, found = requests(endpoints, name, seat, version, legal), []
+    for method, path, body in random.Random(seat).sample(asked, 50):
+        query = f"?{urlencode(body)}" if method == "GET" and body else ""
+        status, content, headers = visitor.ask(method, path + query, None if method == "GET" else body)
+        sent = sorted((key, value) for key, value in headers.items() if key != "date")
+        found.append((method, path.replace(name, ""), body | ({"game": ""} if "game" in body else {}), status, content, sent))
+        assert status >= 400 or "seet" not in body
     (listed,) = (one for one in visitor.get("/api/games")["games"] if one["id"] == name)
-    return [
-        *found,
-        {**listed, "id": "", "changed": 0},
-        visitor.ask("POST", "/api/studies", {"game": name})[:2],
-        first_view(visitor, api, seat),
-    ]
+    return [*found, {**listed, "id": "", "changed": 0}, first_view(visitor, f"/api/games/{name}", seat)]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +264,8 @@ def test_what_a_seat_gets_depends_on_what_it_may_know_alone(server: Served, num_
         for game in games:
             api, visitors = seated(server, game)
             version = visitors[seat].get(f"{api}/view")["version"]
-            found.append(answers(visitors[seat], api, seat, version))
+            name, legal = api.rpartition("/")[2], games[0].legal_actions()[:2].tolist()
+            found.append(answers(visitors[seat], server.app.state.endpoints, name, seat, version, legal))
             tables.append((api, visitors, version))
         for one, other in zip(*found, strict=True):
             assert one == other
@@ -311,6 +333,9 @@ GUARDED = [
     ("no number", "POST", "/api/games", b'{"pace": NaN}', {}, 422),
     ("too deep", "POST", "/api/games", DEEP, {}, 422),
     ("an unknown key", "POST", "/api/games", {"seats": [ANN, BOB], "seed": 3}, {}, 422),
+    ("an unknown key in an address", "GET", "/api/games?seet=0", None, {}, 422),
+    ("an unknown key in the address of an action", "POST", "/api/games?seet=0", {"seats": [ANN, BOB]}, {}, 422),
+    ("an unknown key in the address of a page", "GET", "/learn?seet=0", None, {}, 422),
     ("a name of half a letter", "POST", "/api/games", b'{"seats": [{"name": "\\ud800"}, {"name": "Bob"}]}', {}, 422),
     ("a pace below zero", "POST", "/api/games", {"seats": [ANN, BOB], "pace": -1}, {}, 422),
     ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
@@ -327,6 +352,17 @@ GUARDED = [
     ("a path out of the pages", "GET", "/static/../app.py", None, {}, 404),
     ("no page", "GET", "/nowhere", None, {}, 404),
     ("another method", "PUT", "/api/games", {}, {}, 405),
+    *(
+        (f"a wrong address, {path}", method, path, {} if method == "POST" else None, {}, 422)
+        for method, path in (
+            *(("GET", f"{page}?seet=0") for page in ("/", "/play/x", "/study/x", "/learn", "/help", "/api/games", "/api/facts")),
+            *(
+                ("GET", f"/api/games/x/{what}")
+                for what in ("view?seet=0", "events?seet=0", "view?seat=0&seat=1", "record?seat=0")
+            ),
+            ("POST", "/api/games?practice=true"),
+        )
+    ),
 ]
 
 
@@ -340,6 +376,7 @@ def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any
     else:
         assert got == status, content
         assert list(json.loads(content)) == ["error"] and len(content) < 1000
+        assert "?seet" not in path or b"unknown field seet" in content
         assert not any(word in content for word in (b"Traceback", b".py", b"site-packages", b"/home", b"/root"))
         assert {name: sent[name] for name in HEADERS} == HEADERS
     assert server.inside(lambda: (server.store.count("game"), server.store.count("study"))) == before

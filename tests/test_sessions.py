@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 from euphoria_agents.play import Agents, PlayerFailed, Seat, Session, Stale, WrongSeat, load_game, save_game
+from euphoria_agents.play.session import NOT_TOGETHER
+from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.actions import NAMES as MOVES
 from euphoria_env.board import ITEMS, SPACES
@@ -31,8 +34,21 @@ def table(num_players: int = 2, seed: int = 1, specs: dict[int, str] | None = No
     return session
 
 
+class Bare(Replayed):
+    """A game that does not know how its turn began."""
+
+    def at(self, ply: int) -> Game:
+        return Game.taking((self.before[ply] if ply < len(self.before) else self.states).copy())
+
+
 def of(game: Game, practice: bool = False) -> Session:
-    return Session.of(game, PEOPLE[: game.rules.num_players], practice)
+    """A session of a game, also of one that does not know how its turn began."""
+    try:
+        return Session.of(game, PEOPLE[: game.rules.num_players], practice)
+    except ValueError:
+        session = Session.of(Game(game.rules, 1), PEOPLE[: game.rules.num_players], practice)
+        session._game = Bare.taking(game.states.copy())
+        return session
 
 
 def agent_turn(session: Session) -> bool:
@@ -169,10 +185,41 @@ def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
     raise AssertionError("no series has more than one answer")
 
 
+def said(session: Session, seat: int, line: list[Any]) -> str:
+    """What a seat is told when it plays several moves at once; empty if they are played."""
+    tried = session.clone()
+    try:
+        tried.play_together(seat, line, session.version)
+    except ValueError as error:
+        assert (tried.version, tried.decisions) == (session.version, session.decisions)
+        return str(error)
+    return ""
+
+
+def test_several_moves_at_once_tell_nothing_that_is_hidden() -> None:
+    """What would follow a move in one game is tried in another too, which differs in what the seat cannot know."""
+    told, played, rng = Counter[str](), set[str](), random.Random(3)
+    for game in some_games(every=17):
+        twins = [game, game.determinize(game.player, 1)]
+        sessions = [of(twin) for twin in twins]
+        moves = {move.partition(" ")[0]: move for move in rng.sample(game.legal(), len(game.legal()))}  # one of each kind
+        for action, twin in product(moves.values(), twins):
+            after, line = twin.clone(), [action]
+            while len(line) < 4 and not after.over:
+                after.play(line[-1])
+                line += rng.sample(after.legal(), bool(after.legal()))
+                answers = {said(session, game.player, line) for session in sessions}
+                assert len(answers) == 1, (line, answers)
+                told.update(answers)
+                played |= {line[0].partition(" ")[0]} if answers == {""} else set()
+    assert told.keys() == {"", NOT_TOGETHER} and {"retrieve", "take", "pay"} <= played and min(told.values()) > 100
+    assert said(sessions[0], game.player, ["end turn", "end"]).startswith("'end turn'")
+
+
 def test_every_set_of_workers_can_be_retrieved_at_once() -> None:
     found = 0
     for game in some_games(every=3):
-        own = [f"{face} {s}" for s, there in game.to_dict()["workers"].items() for who, face in there if who == game.player]
+        own = [f"{face} {s}" for s, there in game.describe()["workers"].items() for who, face in there if who == game.player]
         payments = [MOVES.index(name) for name in game.legal() if name.startswith("retrieve ")]
         session = of(game.determinize(game.player, 1))
         ways = session.retrievals(game.player)
@@ -329,7 +376,7 @@ def test_a_game_from_a_position_and_with_loaded_outcomes() -> None:
     assert again.record() == session.record()
     while again.can_undo(0):
         again.undo(0)
-    assert again.decisions == 0 and again._game.to_dict()["workers"] == {}
+    assert again.decisions == 0 and again._game.describe()["workers"] == {}
 
 
 @pytest.mark.parametrize(

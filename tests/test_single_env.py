@@ -121,11 +121,11 @@ def test_a_searching_opponent_gets_a_game_that_hides_what_it_cannot_know() -> No
         observation, _, terminated, truncated, info = env.step(WEIGHTS.act(observation, info["action_mask"], rng))
         if terminated or truncated:
             break
-        hidden.add(tuple(recruit["name"] for recruit in env.game.to_dict()["players"][0]["recruits"] if not recruit["active"]))
+        hidden.add(tuple(recruit["name"] for recruit in env.game.describe()["players"][0]["recruits"] if not recruit["active"]))
     guessed = set()
     for seen, mask, game in spy.seen:
         assert game.player == 1 and np.array_equal(game.observation(1), seen) and np.array_equal(game.mask(), mask)
-        guessed.add(tuple(recruit["name"] for recruit in game.to_dict()["players"][0]["recruits"] if not recruit["active"]))
+        guessed.add(tuple(recruit["name"] for recruit in game.describe()["players"][0]["recruits"] if not recruit["active"]))
     assert len(guessed) > len(hidden)
 
 
@@ -239,7 +239,7 @@ def test_reset_from_a_position() -> None:
     env = EuphoriaEnv(num_players=2, seat=0)
     position = {"player": 0, "players": [{"workers": [6, 6], "goods": {"gold": 3}}, {"workers": [1]}]}
     _, info = env.reset(seed=1, options={"position": position})
-    assert env.game.to_dict()["players"][0]["workers"] == [6, 6] and env.game.turn == 1
+    assert env.game.describe()["players"][0]["workers"] == [6, 6] and env.game.turn == 1
     again = EuphoriaEnv(num_players=2, seat=0)
     again.reset(seed=1, options={"position": position})
     assert again.game == env.game
@@ -259,7 +259,7 @@ SHORT: dict[str, Any] = {"opponents": "random", "seat": 0, "num_players": 2, "st
 
 def gold(game: Game) -> int:
     """The learner's share of the goods in the position; nothing else gives it any before it decides."""
-    return int(game.to_dict()["players"][0].get("goods", {}).get("gold", 0))
+    return int(game.describe()["players"][0].get("goods", {}).get("gold", 0))
 
 
 def after_one_worker(position: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def a_record(game: Game, seed: int) -> str:
 
 def recount(record: str) -> list[dict[str, int]]:
     """The same as `stars_by_source`, from the positions and the lines alone."""
-    seen = [(game.to_dict(), line) for game, line in steps(record)]
+    seen = [(game.describe(), line) for game, line in steps(record)]
     stars = [Counter[str]() for _ in seen[0][0]["players"]]
     space = ""
     for (old, line), (new, _) in itertools.pairwise(seen):

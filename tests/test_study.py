@@ -434,5 +434,5 @@ def test_an_agent_that_fails_is_named(processes: int, saved: Path) -> None:
     spec = "tests.tools.faulty_agents:Raises:nothing"
     status, _, told = euphoria("analyse", saved, "--agent", spec, "--processes", processes)
     assert status == 2 and re.fullmatch(
-        r"error: KeyError: .* \(faulty_agents.py, line \d+\), raised by the agent .*Raises\n", told
+        r"error: the agent .*:Raises:nothing raised KeyError: .* \(faulty_agents.py, line \d+\)\n", told
     )

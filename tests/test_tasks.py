@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
-from euphoria_agents.matches import tournament
+from euphoria_agents.commands import benchmark_submit
+from euphoria_agents.matches import players, tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
+from euphoria_agents.provenance import file_hash
 from euphoria_agents.registry import file_hashes, load_untrusted
 from euphoria_env import Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
@@ -48,7 +50,7 @@ class Naps(First):  # once it has answered often
     asked = 0
     def act(self, observation, mask, rng):
         self.asked += 1
-        if self.asked > 1000:
+        if self.asked > 300:
             time.sleep(3600)
         return super().act(observation, mask, rng)
 
@@ -117,11 +119,12 @@ def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.Mon
         assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
     for opponent in OPPONENTS:
         with monkeypatch.context() as patched:
-            patched.setattr(tournament, "player", partial(load_another, opponent))
+            patched.setattr(tournament.PLAYERS, "_shared", {})
+            patched.setattr(players, "load", partial(load_another, opponent))
             assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
 
 
-def load_another(opponent: str, spec: str, limit: float | None = None) -> Agent:
+def load_another(opponent: str, spec: str) -> Agent:
     """Loads an agent; in place of this opponent another one."""
     return load(spec if spec != opponent else "weights" if spec == "random" else "random")
 
@@ -214,7 +217,7 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
     agent: str, error: type[Exception], message: str, own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if error is TooSlow:
-        monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
+        monkeypatch.setattr(players, "FIRST_SECONDS", 0.5)
     with pytest.raises(error, match=message):
         judge(SMALL, agent if ":" in agent else f"{own}:{agent}", tmp_path / "out", HERE)
     assert not (tmp_path / "out").exists()
@@ -417,6 +420,51 @@ def test_a_result_becomes_an_entry(clone: Path, tmp_path: Path) -> None:
     assert status == 0 and "must be at docs/benchmark.md" in printed, "an entry of one's own can be completed"
     check_entries(clone)
     assert b"[code](../docs/benchmark.md), [paper](../docs/report.md)" in contents(clone)["docs/leaderboard.md"]
+
+
+def read_by(folder: Path, files: dict[str, Path]) -> None:
+    """Makes the result in a folder one of an agent that read these files, by the names that the result gives them."""
+    result = json.loads((folder / RESULT).read_text())
+    result["agent"] |= {"files": {name: file_hash(path) for name, path in files.items()}, "unseen": ["a clock"]}
+    (folder / RESULT).write_text(json.dumps(result))
+    (folder / TIMES).write_text(json.dumps({"files": {str(path.absolute()): file_hash(path) for path in files.values()}}))
+
+
+@pytest.mark.slow
+def test_the_files_of_an_agent_are_copied(clone: Path, tmp_path: Path) -> None:
+    folder, paths = judged(tmp_path / "out"), {"mine.py": clone / "mine.py", "net/w.bin": clone / "net" / "w.bin"}
+    for path in (*paths.values(), tmp_path / "elsewhere.bin"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(path.name)
+    read_by(folder, {**paths, "0123/elsewhere.bin": tmp_path / "elsewhere.bin"})
+    status, printed, told = euphoria("benchmark", "submit", folder, cwd=clone)
+    assert status == 0, told
+    assert f"Copies of them are in {folder / 'agent'}\n" in printed and "may also depend on a clock" in printed
+    copies = {name: content.decode() for name, content in contents(folder / "agent").items()}
+    assert copies == {"mine.py": "mine.py", "net/w.bin": "w.bin", "0123/elsewhere.bin": "elsewhere.bin"}
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "message"),
+    [
+        ("mine.py", lambda path: path.write_text("other"), "mine.py is not as it was when the agent was judged: judge"),
+        ("mine.py", Path.unlink, "mine.py is not as it was when the agent was judged: judge"),
+        ("../mine.py", lambda path: None, "'../mine.py' is no name of a file of the agent"),
+        ("mine.py", lambda path: None, "mine.py cannot be copied: 0 MiB, and outside the working folder at most 0"),
+    ],
+)
+def test_files_that_cannot_be_copied_change_nothing(
+    name: str, spoil: Callable[[Path], Any], message: str, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, path = judged(tmp_path / "out"), tmp_path / "mine.py"
+    path.write_text("mine")
+    read_by(folder, {name: path})
+    spoil(path)
+    monkeypatch.setattr(benchmark_submit, "MOST_READ", 1)
+    before = contents(tmp_path)
+    status, printed, told = euphoria("benchmark", "submit", folder, cwd=clone)
+    assert (status, printed, told.count("\n")) == (2, "", 1) and message in told
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,6 @@ LEGAL = ["place 4 generator", "place 4 farm", "retrieve free"]
     [
         ("<move>place 4 farm</move>", "place 4 farm"),
         ("First <move>retrieve free</move>, no: <MOVE>\n Place  4\u00a0FARM </Move> it is.", "place 4 farm"),
-        ("<move>place 4 farm</move> and <move>retrieve", "place 4 farm"),
         ("<p><move>`place 4 farm`</move></move></p>", "place 4 farm"),
         ('{"move": "retrieve free", "why": "..."}', "retrieve free"),
         ('```json\n{"plan": {"move": "place 4 farm"}, "Move" : " RETRIEVE free"}\n```', "retrieve free"),
@@ -286,14 +285,6 @@ def test_an_answer_is_read_leniently(answer: str, move: str) -> None:
 def test_a_wrong_answer_is_no_move(answer: str, fault: str, error: str) -> None:
     read = read_answer(answer, LEGAL)
     assert (read.move, read.fault) == ("", fault) and error in read.error and read.error.isascii()
-
-
-@pytest.mark.parametrize(
-    "part", ["<move>", "</move>", "{", '{"move":', '"move":"', '"move" ', "\n", " a", "\0", "\u4f60", "<move>x</move>"]
-)
-def test_a_million_characters_are_read_at_once(part: str) -> None:
-    read = read_answer(part * (10**6 // len(part)), LEGAL)
-    assert read.fault and len(read.error) < 800
 
 
 # ------------------------------------------------------------------------------------------------------------------- rules

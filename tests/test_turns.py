@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from euphoria_agents.play.web import jobs
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs
 from euphoria_agents.play.web.limits import Limit
-from euphoria_agents.play.web.queueing import FairQueue, SharedTasks
+from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, patiently
 from euphoria_agents.players.search.searcher import Searcher
 from euphoria_env import Game, Rules
 from tests.tools.served import wait_until
@@ -26,6 +27,31 @@ def test_a_search_that_is_stopped_ends() -> None:
     wait_until(lambda: agent._tree.used[0] > 50)
     agent.stop()
     assert searching.result()["moves"]
+
+
+def test_patient_work_ends_when_the_last_who_waits_has_left() -> None:
+    made = list[int]()
+
+    def endless() -> Iterator[int]:
+        while True:
+            made.append(len(made))
+            yield made[-1]
+
+    async def leave() -> None:
+        shared = SharedTasks[int](FairQueue(Limit(2, 1)))
+        asked = [asyncio.create_task(shared.result("game", who, lambda: patiently(endless))) for who in ("ann", "bob", "bob")]
+        for task in asked:
+            before = len(made)
+            while len(made) <= before:
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        while shared._queue._requests or len(asyncio.all_tasks()) > 1:
+            await asyncio.sleep(0)
+        ended = len(made)
+        assert await shared.result("game", "ann", lambda: patiently(lambda: [1, 2])) == 2 and len(made) == ended
+
+    asyncio.run(leave())
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_the_prompt_names_what_gives_a_choice() -> None:
                 break
             name = game.prompt.removeprefix("choose the gain from ")
             if name != game.prompt and not name.endswith("_tunnel"):
-                active = [card["name"] for card in game.to_dict()["players"][game.player]["recruits"] if card["active"]]
+                active = [card["name"] for card in game.describe()["players"][game.player]["recruits"] if card["active"]]
                 assert name in (*active, "sky_lounge") and words.title(name) in words.question(game)
                 seen.add(name)
             using = [move for move in game.legal() if move.startswith(("use ", "gain "))]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.agent_protocol import Player, agent_name
+from euphoria_env.agent_protocol import AgentFailed, Player, agent_name
 from euphoria_env.json_reader import Reader
 from euphoria_env.observations import OBS_SIZE, start_of
 
@@ -54,9 +54,11 @@ class Agent(ABC):
 
     Attributes:
         needs_game: whether `act` needs a `Game`; the agent always gets one that was determinized for its seat (R19).
+        keeps_games_apart: for agents of this project alone (`agent_protocol.keeps_games_apart`): whether it remembers nothing of
+            one game or seat when it plays another.
     """
 
-    needs_game: bool = False
+    needs_game = keeps_games_apart = False
 
     @abstractmethod
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -114,6 +116,8 @@ def explained(
     legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before the agent can change them
     try:
         said = agent.explain(observation, mask, rng, game)  # type: ignore[attr-defined]
+    except AgentFailed:  # which names it
+        raise
     except Exception as error:
         error.add_note(f"raised by the agent {agent_name(agent)}")
         raise

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import json
+import math
 import os
 import signal
 import sys
@@ -21,7 +23,8 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import escape_unprintable
-from euphoria_agents.registry import load
+from euphoria_agents.provenance import Inputs, Recorder
+from euphoria_agents.registry import is_builtin, load, places_of
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
@@ -31,7 +34,8 @@ from euphoria_env.json_reader import shown
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FIRST_SECONDS = 1800.0  # the limit for making the agent, and for its first answer of each kind, which may wait for a compiler
+FIRST_SECONDS = 300.0  # the limit for making the agent, and for its first answer of each kind
+PATIENCE = 10.0  # after so many seconds of waiting a line says for whom
 MOST_BYTES = 1 << 24  # the largest answer that is accepted
 LONGEST = 500  # an error's text is cut to this many characters
 ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
@@ -64,7 +68,7 @@ class AgentProcess(Agent):
 
     Attributes:
         name: the spec, by which errors name the agent.
-        needs_game, needs_story: as the agent has them.
+        needs_game, needs_story, keeps_games_apart: as the agent has them; the last one is true for agents of this project only.
 
     Raises:
         ValueError: the spec is wrong, or the agent cannot be made; see `load`.
@@ -81,7 +85,7 @@ class AgentProcess(Agent):
         begun: Callable[[AgentProcess], None] = lambda _: None,
     ) -> None:
         self.name = spec
-        self._first_seconds, self._seconds = first_seconds, seconds
+        self._first_seconds, self._seconds, self._patience = first_seconds, seconds, PATIENCE
         self._answered: set[str] = set()  # the kinds of questions that it has answered
         self._child = ChildProcess(_serve, spec)
         self.close = self._child.end
@@ -92,6 +96,7 @@ class AgentProcess(Agent):
             raise ValueError(made)
         made = self._proper(partial(checked, made, _Made))
         self.needs_game, self.needs_story, self._batches = made.needs_game, made.needs_story, made.batches
+        self.keeps_games_apart = made.keeps_games_apart and is_builtin(spec)  # others may say what they like
 
     def __enter__(self) -> AgentProcess:
         return self
@@ -124,6 +129,18 @@ class AgentProcess(Agent):
         found: dict[str, float] = self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
         return found
 
+    def inputs(self) -> Inputs:
+        """Returns what the process has read until now; nothing for an agent of this project, whose spec says it all.
+
+        Raises:
+            ValueError: a file changed after it was read; the message names it.
+        """
+        found = self._ask("inputs", ())[0].answer
+        if isinstance(found, str):
+            raise ValueError(found)
+        inputs: Inputs = self._proper(partial(checked, found, Inputs, "inputs"))
+        return inputs
+
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
         """Asks for moves, advances `rng`, and returns the moves; if an answer is not a list of moves, returns it as text."""
         replies = self._ask(kind, arguments, decisions)
@@ -147,7 +164,7 @@ class AgentProcess(Agent):
         try:
             if request is not None:
                 self._child.connection.send(request)
-            in_time = self._child.connection.poll(None if limit is None else limit * decisions)
+            in_time = self._wait(kind, math.inf if limit is None else limit * decisions)
             answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
         except (EOFError, OSError, ValueError):  # `OSError` and `ValueError` if another thread has just closed it
             raise AgentFailed(f"the agent {self.name} {self._end()}") from None
@@ -166,6 +183,17 @@ class AgentProcess(Agent):
             raise failure
         self._answered.add(kind)
         return reply
+
+    def _wait(self, kind: str, limit: float) -> bool:
+        """Waits for an answer, and returns whether it has come; tells a long wait, and later only one that is twice as long."""
+        told = self._patience
+        if self._child.connection.poll(min(limit, told)) or limit <= told:
+            return self._child.connection.poll()
+        purpose = {"make": "to be made", "explain": "to explain", "counts": "to tell its counts"}.get(kind, "to choose")
+        line = f"waiting for the agent {self.name} {purpose}: {told:g} s so far, at most {limit:g} s"
+        print(line, file=sys.stderr, flush=True)
+        self._patience *= 2
+        return self._child.connection.poll(None if limit == math.inf else limit - told)
 
     def _end(self) -> str:
         """Ends the process, and returns how it ended."""
@@ -199,6 +227,7 @@ class _Made(msgspec.Struct, forbid_unknown_fields=True):
 
     needs_game: bool
     needs_story: bool
+    keeps_games_apart: bool
     batches: bool
 
 
@@ -230,7 +259,8 @@ def _serve(connection: Connection, spec: str) -> None:
     os.dup2(2, 1)  # stdout goes to stderr: it would mix with the results of the program
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=connection.close)  # else a forked child could keep the connection open
-    agent = None
+    agent: Any = None
+    recorder = None
     while True:
         try:
             kind, arguments = connection.recv()
@@ -238,8 +268,11 @@ def _serve(connection: Connection, spec: str) -> None:
             return
         try:
             if kind == "make":
-                agent, properties = _make(spec)
+                agent, properties, recorder = _make(spec)
                 connection.send_bytes(_json({"answer": properties}))
+                continue
+            if kind == "inputs":
+                connection.send_bytes(_json({"answer": _inputs(recorder)}))
                 continue
             if kind == "counts":
                 connection.send_bytes(_json({"answer": counts_of(agent)}))
@@ -250,14 +283,23 @@ def _serve(connection: Connection, spec: str) -> None:
             connection.send_bytes(_json({"failed": _described(error, agent, kind)}))
 
 
-def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
-    """Makes the agent; returns it with its properties, or None with the reason why it cannot be made."""
+def _make(spec: str) -> tuple[Any, dict[str, Any] | str, Recorder | None]:
+    """Makes the agent; returns it with its properties and what notes its files, or None with the reason why it cannot be made."""
     try:
+        recorder = None if is_builtin(spec) else Recorder(places_of(spec))
         agent: Any = load(spec)
     except ValueError as error:
-        return None, _text(error)
-    needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story")}
-    return agent, {**needs, "batches": answers_batches(agent)}
+        return None, _text(error), None
+    needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story", "keeps_games_apart")}
+    return agent, {**needs, "batches": answers_batches(agent)}, recorder
+
+
+def _inputs(recorder: Recorder | None) -> dict[str, Any] | str:
+    """Returns what the process has read, or the message about a file that changed."""
+    try:
+        return dataclasses.asdict(recorder.inputs() if recorder else Inputs())
+    except ValueError as error:
+        return str(error)
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:

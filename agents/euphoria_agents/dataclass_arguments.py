@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import dataclasses
 import inspect
-import itertools
 import os
 import sys
 import types
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from euphoria_agents.error_text import BAD_INPUT, escape_unprintable, full_text, one_line
-from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
+from euphoria_agents.own_files import Owned, check_outputs
 
 T = TypeVar("T")
 TRACEBACK = "--traceback"
@@ -25,25 +24,28 @@ TRACEBACK = "--traceback"
 # ----------------------------------------------------------------------------------------------------------- the dataclass
 
 
-def option(default: Any, help: str, flag: str = "", **argument: Any) -> Any:
+def option(default: Any, help: str, flag: str = "", files: Owned | None = None, unless: str = "", **argument: Any) -> Any:
     """Returns a field that is an option of the command line; each object gets its own copy of a list.
 
     Args:
         default: the value if the option is not given.
         help: the help text.
         flag: the name on the command line; by default that of the field.
+        files: of a path, which every path must have: the files that the command writes there (`own_files`).
+        unless: the field of another option, with which it writes none of them.
         argument: keyword arguments of argparse's `add_argument`, which replace those that follow from the type.
     """
-    metadata = {"help": help, "argument": argument, "flag": flag}
+    metadata = {"help": help, "argument": argument, "flag": flag, "files": files, "unless": unless}
     if isinstance(default, list):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def positional(help: str, **default: Any) -> Any:
+def positional(help: str, files: Owned | None = None, **default: Any) -> Any:
     """Returns a field that is a positional argument of the command line; with a `default` it may be left out."""
     argument = {"nargs": "?"} if default else {}
-    return dataclasses.field(metadata={"help": help, "argument": {"metavar": None, **argument}, "positional": True}, **default)
+    metadata = {"help": help, "argument": {"metavar": None, **argument}, "positional": True, "files": files}
+    return dataclasses.field(metadata=metadata, **default)
 
 
 def rules_options(**defaults: Any) -> Any:
@@ -79,7 +81,8 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
         arguments: the command line; None: that of this process.
 
     Raises:
-        ValueError: an option is unknown, missing or has a wrong value, or an output would replace a file that is read.
+        ValueError: an option is unknown, missing or has a wrong value, or the command would replace a file that is not its own.
+        OSError: an output cannot be written.
     """
     parser = Parser(program, description=inspect.getdoc(options))
     hints, rules = typing.get_type_hints(options), dict[str, list[str]]()
@@ -89,6 +92,8 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
         else:
             default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
             argument = field.metadata["argument"] | ({} if "positional" in field.metadata else {"dest": field.name})
+            if (_by_type(hints[field.name]).get("type") is path) is (field.metadata["files"] is None):
+                raise TypeError(f"{field.name}: every path, and nothing else, says which files are written there")
             _add(parser, _flag(field), hints[field.name], field.metadata["help"], default, **argument)
     parser.add_argument(TRACEBACK, action="store_true", help="show where an error came from")
     found = vars(parser.parse_args(arguments))
@@ -96,7 +101,7 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     for name, keys in rules.items():
         found[name] = {key: found.pop(key) for key in keys if key in found}
     chosen = options(**found)
-    _check_outputs(chosen)
+    check_files(chosen)
     return chosen
 
 
@@ -135,10 +140,9 @@ def _by_type(hint: Any) -> dict[str, Any]:
     kind = next(kind for kind in kinds if kind is not types.NoneType)
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction}
-    if typing.get_origin(kind) is list:
-        kind = typing.get_args(kind)[0]
-        return {"type": kind, "nargs": "+", "metavar": kind.__name__.upper()}
-    return {"type": path if kind is Path else kind, "metavar": kind.__name__.upper()}
+    several = typing.get_origin(kind) is list
+    kind = typing.get_args(kind)[0] if several else kind
+    return {"type": path if kind is Path else kind, "metavar": kind.__name__.upper(), **({"nargs": "+"} if several else {})}
 
 
 def _int_or_none(text: str) -> int | None:
@@ -162,31 +166,16 @@ def path(text: str) -> Path:
     return Path(text)
 
 
-def written(text: str) -> Path:
-    """Reads the name of a file that will be written.
-
-    Raises:
-        argparse.ArgumentTypeError: the name is empty.
-        OSError: the path leads to something that must not be replaced.
-    """
-    check_writable(path(text))
-    return Path(text)
-
-
-def _check_outputs(chosen: Any) -> None:
-    """Refuses an output file that another option reads.
-
-    Raises:
-        ValueError: an output is such a file; the message names both options.
-    """
-    reads, outputs = list[tuple[str, str]](), list[tuple[str, str]]()
-    for field in dataclasses.fields(chosen):
-        kind = field.metadata.get("argument", {}).get("type")
-        found = ((_flag(field), file) for file in _files_in(getattr(chosen, field.name)))
-        (outputs if kind is written else reads).extend(found)
-    for (name, output), (other, read) in itertools.product(outputs, reads):
-        if os.path.samefile(output, read):
-            raise ValueError(f"{name} {output} would replace what {other} reads, {read}: choose another")
+def check_files(options: Any) -> None:
+    """Checks by `own_files.check_outputs` what the options of a command read and write; raises what that raises."""
+    reads, writes = list[tuple[str, str]](), list[tuple[str, Path, Owned]]()
+    for field in dataclasses.fields(options):
+        files, value, unless = field.metadata.get("files"), getattr(options, field.name), field.metadata.get("unless")
+        if not files:
+            reads += [(_flag(field), file) for file in _files_in(value)]
+        elif value is not None and not (unless and getattr(options, unless)):
+            writes.append((_flag(field), value, files))
+    check_outputs(writes, reads)
 
 
 def _files_in(value: Any) -> Iterator[str]:

@@ -71,9 +71,23 @@ def _destination(path: str | Path) -> Path:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(mode):
             raise OSError("it is not a regular file")
-        if not os.access(path, os.W_OK):
+        if not mode & stat.S_IWUSR or not os.access(path, os.W_OK):  # root may write anything
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    check_folder(target.parent)
     return target
+
+
+def check_folder(path: Path) -> None:
+    """Refuses a path at which there is no folder for new files and none can be made.
+
+    Raises:
+        OSError: there is something else, or nothing can be written there; the message names it.
+    """
+    there = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
+    if not there.is_dir():
+        raise NotADirectoryError(f"{there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(f"nothing can be written in {there}")
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -83,9 +97,10 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 def write_figure(path: Path, figure: Any) -> None:
-    """Writes a figure of matplotlib in the format of the suffix, by default as PNG."""
+    """Writes a figure of matplotlib in the format of the suffix, by default as PNG; it says that this project has drawn it."""
+    form = path.suffix[1:] or "png"
     with atomic_write(path) as beside:
-        figure.savefig(beside, format=path.suffix[1:] or "png")
+        figure.savefig(beside, format=form, metadata={"Software" if form == "png" else "Creator": "euphoria-env"})
 
 
 def read_text(path: str | Path) -> str:

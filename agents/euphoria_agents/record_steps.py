@@ -10,17 +10,23 @@ import numpy as np
 
 from euphoria_env import Game, actions
 from euphoria_env.event_kinds import KIND_ROWS
+from euphoria_env.game import Opening
 from euphoria_env.record import replayed
 
 _OUTCOMES = [row.outcome for row in KIND_ROWS.values()]
 
 
 class Replayed(Game):
-    """A game that keeps its state before each decision."""
+    """A game that keeps its state before each decision, and how the turn of each decision began."""
 
     @cached_property
     def before(self) -> list[np.ndarray]:
         """The state before each decision, an array of one row."""
+        return []
+
+    @cached_property
+    def openings(self) -> list[Opening]:
+        """The beginning of the turn of each decision."""
         return []
 
     @cached_property
@@ -33,12 +39,13 @@ class Replayed(Game):
         state = self.states.copy()
         super().play(move, outcomes)
         self.before.append(state)
+        self.openings.append(self._opening)
         self.played.append(actions.parse(move) if isinstance(move, str) else actions.number(move))
 
     def clone(self) -> Self:
         """Returns an exact copy, history included."""
         other = super().clone()
-        other.before, other.played = self.before.copy(), self.played.copy()
+        other.before, other.openings, other.played = self.before.copy(), self.openings.copy(), self.played.copy()
         return other
 
     __copy__ = clone
@@ -48,8 +55,8 @@ class Replayed(Game):
         return int(self.before[ply]["player"][0])
 
     def at(self, ply: int) -> Game:
-        """Returns a copy of the game before a decision, or at its end."""
-        return Game.taking((self.before[ply] if ply < len(self.before) else self.states).copy())
+        """Returns the game before a decision, or at its end; its history begins with the turn of that decision."""
+        return self._played_from(self.openings[ply] if ply < len(self.openings) else self._turn, ply)
 
     def by_chance(self, ply: int) -> list[tuple[str, int]]:
         """Returns the random outcomes between a decision and the next, each as its kind and its player; -1: nobody."""

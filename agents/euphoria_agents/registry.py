@@ -110,29 +110,28 @@ def check_allowed(spec: str, allowed: Collection[str]) -> None:
         raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
 
 
-def files_of(spec: str) -> dict[str, Path]:
-    """Returns the files that an agent depends on besides this project, by name: a checkpoint, or the files of its module.
-
-    For a module in a package these are all files of the package, whose names begin with that of its folder. If the argument of an
-    agent that is not built in is a file, it belongs to them. Nothing of the agent is imported.
+def places_of(spec: str) -> list[str]:
+    """Returns the files and folders that belong to an agent that is not built in: its package or module, and its argument.
 
     Raises:
         ValueError: there is no such module; see `load`.
     """
     found = _find(spec)
-    named = Path(_path_in(spec) if found.builtin else found.argument)
-    files = {named.name: named} if named.is_file() else {}
-    if found.builtin:
-        return files
     folders, file = _home(found)
-    for folder in map(Path, folders):
-        inside = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
-        files |= {path.relative_to(folder.parent).as_posix(): path for path in inside}
-    return files | ({Path(file).name: Path(file)} if file and not folders else {})
+    return [*(folders or [file or ""]), *([found.argument] if Path(found.argument).is_file() else [])]
+
+
+def files_of(spec: str) -> dict[str, Path]:
+    """Returns the file that the spec of an agent of this project names, by name; nothing if it names none."""
+    named = Path(_path_in(spec) if is_builtin(spec) else "")
+    return {named.name: named} if named.is_file() else {}
 
 
 def file_hashes(spec: str) -> dict[str, str]:
-    """Returns the beginning of the SHA-256 of each of `files_of`, and of the shipped network if the agent plays it, by name."""
+    """Returns the beginning of the SHA-256 of `files_of`, or of the shipped network if the agent plays it, by name.
+
+    What other agents read is known only when they have played: `euphoria_agents.provenance`.
+    """
     files, fields = files_of(spec), spec.split(":")
     networks = [k for k, field in enumerate(fields) if "ppo" in field.split("+")]
     if is_builtin(spec) and networks and not files:

@@ -85,4 +85,4 @@ def activate_revealed(g, tape, p):
     if activated:
         push(g, Operation.END_CHECK, p, 0, 0)
         push(g, Operation.LIMITS, p, 0, 0)
-        push(g, Operation.STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)  # R4.9; with the cards that there are, none goes from below 8 to 11 at once

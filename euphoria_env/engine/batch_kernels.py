@@ -18,6 +18,7 @@ from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
 from euphoria_env.engine.observe import fill_events, fill_observation
 from euphoria_env.engine.rewards import NUM_NOTES, fill_potential, fill_rewards, note_stars
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.setup import begin_setup
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
@@ -58,6 +59,7 @@ def play(games, i, action, tape, reward, rewards, mask):
 
     Returns the status of the game, or -1 if the move is illegal, and the player who decides next.
     """
+    check(games, i)
     g = games[i]
     if not is_legal(g["legal"], action):
         return -1, int(g["player"])

@@ -1,4 +1,4 @@
-"""Counting bits with the processor's own instructions."""
+"""Counting bits with the processor's own instructions, and indices that are checked."""
 
 from __future__ import annotations
 
@@ -26,3 +26,15 @@ def count_bits(word: int) -> int:
 def lowest_bit(word):
     """Returns the number of the lowest bit set in a word; the word must not be 0."""
     return count_bits((word & -word) - 1)
+
+
+@jit
+def index_from(value, first, n):
+    """Returns value - first, an index of one of n things.
+
+    Raises:
+        ValueError: it is none; in a row from outside, an operation may be pending for another decision or space.
+    """
+    if not first <= value < first + n:
+        raise ValueError("what is pending in this row is impossible")
+    return int(value) - first

@@ -128,6 +128,8 @@ def this_processor() -> str:
 def read(path: Path) -> bytes | None:
     """Reads a file that `write` wrote; None if it is missing or damaged."""
     with contextlib.suppress(OSError):
+        if not path.is_file():  # opening a named pipe would wait for somebody who writes to it
+            return None
         content = path.read_bytes()
         if content[:_DIGEST_SIZE] == _digest(content[_DIGEST_SIZE:]):
             return content[_DIGEST_SIZE:]
@@ -138,6 +140,7 @@ def write(path: Path, content: bytes) -> bool:
     """Writes a digest and the content to a file, whole or not at all; returns False if it cannot be written."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
+        beside.unlink(missing_ok=True)
         beside.write_bytes(_digest(content) + content)
         os.replace(beside, path)
     except OSError:
@@ -156,7 +159,7 @@ def _digest(content: bytes) -> bytes:
 def locked(path: Path) -> Iterator[None]:
     """Holds a lock; if another process holds it, says so and waits. The system releases the lock of a process that died."""
     with contextlib.ExitStack() as stack:
-        if fcntl is not None:
+        if fcntl is not None and (path.is_file() or not path.exists()):
             with contextlib.suppress(OSError):  # the file system may not support locks
                 file = stack.enter_context(path.open("wb"))
                 try:

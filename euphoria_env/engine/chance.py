@@ -53,7 +53,13 @@ def random_below(rng, n):
 
 @jit
 def random_member(rng, members):
-    """Returns a random member of a set of bits."""
+    """Returns a random member of a set of bits.
+
+    Raises:
+        ValueError: the set is empty.
+    """
+    if members == 0:
+        raise ValueError("no card is left to deal")
     for _ in range(random_below(rng, count_bits(members))):
         members &= members - 1
     return lowest_bit(members)
@@ -137,9 +143,9 @@ def swap_in(g, tape, kind):
 
 @jit
 def nth_card(counts, n):
-    """Returns the type of the n-th card of a pile kept as counts."""
+    """Returns the type of the n-th card of a pile kept as counts; the last type if there are fewer cards."""
     kind = 0
-    while n >= counts[kind]:
+    while kind < len(counts) - 1 and n >= counts[kind]:
         n -= counts[kind]
         kind += 1
     return kind

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from euphoria_env.board import FIRST_SLOT, SLOTS_PER_SITE, WORKERS_TO_BUILD
+from euphoria_env.board import FIRST_SLOT, NUM_MARKETS, SLOTS_PER_SITE, WORKERS_TO_BUILD
 from euphoria_env.cards.vocabulary import Trigger
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
@@ -15,7 +16,7 @@ from euphoria_env.event_kinds import EventKind
 @jit
 def construct(g, tape, p):
     """Builds the market of the site just used if it has enough workers (R9.2, R9.3)."""
-    market = (int(g["space"]) - FIRST_SLOT) // SLOTS_PER_SITE
+    market = index_from(g["space"], FIRST_SLOT, SLOTS_PER_SITE * NUM_MARKETS) // SLOTS_PER_SITE
     first = FIRST_SLOT + SLOTS_PER_SITE * market
     n = 0
     for s in range(first, first + SLOTS_PER_SITE):

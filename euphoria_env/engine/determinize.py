@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, DEALT_RECRUITS, FIRST_ARTIFACT, NUM_MARKETS
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, DEALT_RECRUITS, DEALT_TILES, FIRST_ARTIFACT, NUM_MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.bits import count_bits, lowest_bit
+from euphoria_env.engine.bits import count_bits, index_from, lowest_bit
 from euphoria_env.engine.chance import ALL_DILEMMAS, nth_card, random_below, random_member, seed_rng
 from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import find_legal
-from euphoria_env.engine.move_set import count_legal
+from euphoria_env.engine.move_set import SEVERAL
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, ROWS, SETUP, Operation
 
 _FREE = 30  # the place of a card that was taken from a player or site and will be dealt again
@@ -23,6 +24,7 @@ _TRIES = 100_000
 @entry(ROWS, "int64 int64 int64")
 def deal_hidden(games, i, player, seed):
     """Deals again what a player of game i cannot know, and reseeds the generator."""
+    check(games, i)
     deal_hidden_row(games[i], player, seed)
 
 
@@ -75,7 +77,7 @@ def can_pay(g, p):
 @jit
 def has_choice(g):
     """Returns whether the decision that is asked has at least two legal moves."""
-    return find_legal(g) < 0 and count_legal(g["legal"]) > 0
+    return find_legal(g) == SEVERAL
 
 
 @jit
@@ -235,7 +237,7 @@ def deal_one(g, places, place, cards):
     card = random_member(g["rng"], cards)
     if places[card] != _FREE:
         free = 0
-        while places[free] != _FREE:
+        while places[index_from(free, 0, len(places))] != _FREE:
             free += 1
         places[free] = places[card]
     places[card] = place
@@ -322,7 +324,7 @@ def deal_drafted_tiles(g, player):
             k = 0
             for tile in range(NUM_TILES):
                 if places[tile] == HELD + q:
-                    g["tile_hand"][q, k] = tile
+                    g["tile_hand"][q, index_from(k, 0, DEALT_TILES)] = tile
                     k += 1
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, DILEMMA, PAY_MATCH
-from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT
-from euphoria_env.cards.recruits import FACTION_OF
+from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT, MAX_RECRUITS
+from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import activate, revealed_factions
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.chance import RECRUIT_CARDS, draw_card
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import take_chosen
@@ -27,8 +28,8 @@ def resolve_dilemma(g, p):
     """Asks how the dilemma is paid, after `star` or `recruit` was chosen."""
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
-    push(g, Operation.LIMITS, p, 0, 0)
-    push(g, Operation.DILEMMA_PAID, p, RESOLVED_STAR + int(g["answer"]) - DILEMMA, 0)
+    push(g, Operation.LIMITS, p, 0, 0)  # R4.8; with the cards that there are, nothing after the payment lowers morale or draws
+    push(g, Operation.DILEMMA_PAID, p, RESOLVED_STAR + index_from(g["answer"], DILEMMA, 2), 0)
     push(g, Operation.DILEMMA_WAY_CHOSEN, p, 0, 0)
     ask_for(g, Decision.DILEMMA_WAY, p)
 
@@ -75,14 +76,14 @@ def dilemma_recruit(g, tape, p):
 @jit
 def recruit_kept(g, tape, p):
     """Keeps the chosen recruit, active at once if its faction is revealed; the other one goes out of the game."""
-    card = int(g["answer"]) - CHOOSE_RECRUIT
+    card = index_from(g["answer"], CHOOSE_RECRUIT, NUM_RECRUITS)
     for k in range(2):
         other = int(g["hand"][p, k])
         if other >= 0 and other != card:
             g["recruit_place"][other] = OUT_BY + p
             log_event(tape, EventKind.RECRUIT_OUT, p, other, -1)
         g["hand"][p, k] = -1
-    slot = int(g["num_recruits"][p])
+    slot = index_from(g["num_recruits"][p], 0, MAX_RECRUITS)
     g["recruits"][p, slot] = card
     g["num_recruits"][p] = slot + 1
     log_event(tape, EventKind.RECRUIT_KEPT, p, card, -1)

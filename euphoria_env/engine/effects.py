@@ -11,6 +11,7 @@ from euphoria_env.cards.vocabulary import CHOICE_SETS, Effect
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import advance_allegiance
 from euphoria_env.engine.artifacts import draw_artifacts, future
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
@@ -171,7 +172,7 @@ def gain_chosen(g, tape, p):
 @jit
 def commodity_area(g, tape, p):
     """Gives what a commodity area gives for the sum of all faces there (R6.1, R7.2)."""
-    area = int(g["space"])
+    area = index_from(g["space"], 0, board.NUM_AREAS)
     total = 0
     for q in range(int(g["num_players"])):
         for f in range(6):
@@ -191,7 +192,7 @@ def commodity_area(g, tape, p):
 @jit
 def others_there(g, tape, p):
     """Gives every other player with a worker in the commodity area 1 knowledge (Josiah)."""
-    area = int(g["space"])
+    area = index_from(g["space"], 0, board.NUM_AREAS)
     for q in range(int(g["num_players"])):
         n = 0
         for f in range(6):
@@ -214,4 +215,4 @@ def bliss_paid(g, tape, p):
 @jit
 def face_set(g):
     """Stores the chosen face, which one worker of the next roll will show."""
-    g["set_face"] = int(g["answer"]) - SET + 1
+    g["set_face"] = index_from(g["answer"], SET, 6) + 1

@@ -14,6 +14,7 @@ from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import NAMES, EventKind
 
 _UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # the weight of each comparison in the score, in order
+_MOST_ROLLS = 1000  # so many ties in a row happen only if the generator stands still
 _BY_ROLL, _BY_LOT = len(_UNITS), len(_UNITS) + 1
 assert len(NAMES["tie-break"]) == _BY_LOT + 1
 
@@ -62,10 +63,11 @@ def truncate(g, tape):
 
 @jit
 def roll_off(g, tape, tied):
-    """Lets tied players roll until one has the lowest sum, and returns that player (R16.2)."""
+    """Lets tied players roll until one has the lowest sum, and returns that player (R16.2); draws a lot after `_MOST_ROLLS`."""
     n = int(g["num_players"])
-    by = -1
+    by, rolls = -1, 0
     while tied & (tied - 1):
+        rolls += 1
         by = _BY_ROLL
         lowest, winners = 99, 0
         for p in range(n):
@@ -88,7 +90,7 @@ def roll_off(g, tape, tied):
             if total == lowest:
                 winners |= 1 << p
         tied = winners
-        if lowest == 0 and tied & (tied - 1):
+        if (lowest == 0 or rolls == _MOST_ROLLS) and tied & (tied - 1):
             by = _BY_LOT
             tied = 1 << draw_lot(g, tape, tied)
     winner = lowest_bit(tied)

@@ -9,12 +9,13 @@ from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import discard_artifact
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.costs import completable, units_of_item
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import take_goods
-from euphoria_env.engine.move_set import allow, allow_set, clear, only_legal
+from euphoria_env.engine.move_set import SEVERAL, allow, allow_set, clear, only_legal
 from euphoria_env.engine.placement_legality import open_spaces
 from euphoria_env.engine.retrieval import AREA_WORKERS, on_board, take_worker, workers_elsewhere, workers_in_areas
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has_ability, has_penalty, seat_after
@@ -34,16 +35,16 @@ SERIES_ACTION = np.array([_SERIES[verb] for verb in Verb], np.int16)
 
 @jit
 def find_legal(g):
-    """Finds the legal moves of the decision that is asked; returns the move if there is only one, otherwise -1 (R18.1)."""
+    """Finds the legal moves of the decision that is asked; returns the only one, `SEVERAL` or `NONE` (R18.1)."""
     words = g["legal"]
     clear(words)
     p = int(g["player"])
     asked = int(g["ask"])
     if asked == Decision.OPEN:
         allow_opening(g, words, p)
-        return -1
+        return min(only_legal(words), SEVERAL)  # even a single move that opens a turn is asked for
     if asked == Decision.FURTHER:
-        words[int(g["placed_face"]) - 1] = open_spaces(g, p, int(g["due_morale"]))
+        words[max(int(g["placed_face"]), 1) - 1] = open_spaces(g, p, int(g["due_morale"]))
         allow(words, actions.END)
         allow_offers(g, words, p)
     elif asked == Decision.SERIES:
@@ -53,7 +54,7 @@ def find_legal(g):
     elif asked == Decision.USE:
         allow(words, actions.USE + int(g["card"]))
         allow(words, actions.SKIP)
-        return -1
+        return SEVERAL
     elif asked == Decision.ARTIFACT_WAY or asked == Decision.DILEMMA_WAY:
         allow_way(g, words, p, asked)
     elif asked == Decision.TRADE:
@@ -191,7 +192,7 @@ def answer(g, tape, action):
     g["answer"] = action
     asked = int(g["ask"])
     if asked == Decision.SERIES:
-        item = action - int(SERIES_ACTION[int(g["verb"])])
+        item = index_from(action, int(SERIES_ACTION[int(g["verb"])]), len(board.ITEMS))
         g["chosen"][item] += 1
         g["last"] = item
         n = 0

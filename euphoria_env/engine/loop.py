@@ -16,10 +16,11 @@ from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer, find_legal
-from euphoria_env.engine.move_set import count_legal, is_legal, nth_legal
+from euphoria_env.engine.move_set import NONE, count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.setup import (
     begin_setup,
     choose_recruits,
@@ -33,13 +34,14 @@ from euphoria_env.engine.setup import (
     track_set,
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
-from euphoria_env.engine.state import OVER, ROWS, Operation
+from euphoria_env.engine.state import OVER, ROWS, SETUP, Operation
 from euphoria_env.engine.tape import TAPE, log_event
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
 from euphoria_env.event_kinds import EventKind
 
 _FIRST_OPERATION = len(Effect)
+_MOST_FORCED = 10_000  # forced answers between two decisions; more come only from an impossible row
 
 
 @jit
@@ -150,9 +152,19 @@ def carry_out_setup(g, tape, op, p, a):
 
 
 @jit
+def refuse():
+    """Refuses to play on."""
+    raise ValueError("the game cannot go on: its row is impossible")
+
+
+@jit
 def advance(g, tape):
-    """Carries out what is pending until a player has a real choice, or the game has ended (R18.1)."""
-    decider, turn = int(g["player"]), g["turn"]
+    """Carries out what is pending until a player has a real choice, or the game has ended (R18.1).
+
+    Raises:
+        ValueError: the player who is asked has no legal move, or nobody is ever asked.
+    """
+    decider, turn, left = int(g["player"]), g["turn"], _MOST_FORCED
     while g["status"] < OVER:
         if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
@@ -160,7 +172,12 @@ def advance(g, tape):
                 g["answer"] = 0
                 if g["player"] != (decider if g["turn"] == turn else g["turn_player"]):
                     log_event(tape, EventKind.ASKED, g["player"], -1, -1)
+                if only == NONE:
+                    refuse()
                 return
+            left -= 1  # operations alone come to an end
+            if left == 0:
+                refuse()
             answer(g, tape, only)
         elif g["depth"] == 0:  # this happens only after a trade: the turn player is asked again
             open_turn(g)
@@ -188,17 +205,21 @@ def new_game(games, i, a, b, c, tape):
 
 @entry(ROWS, "int64", TAPE)
 def resume(games, i, tape):
-    """Finds the legal moves of game i, whose row was filled from outside; opens a turn if no decision is asked."""
+    """Finds the legal moves of game i, whose row was filled from outside; begins its setup or turn if no decision is asked."""
+    check(games, i)
     g, tape = games[i], pointer_to(tape, 0)
-    if g["ask"] == Decision.NOTHING:
-        advance(g, tape)
-    else:
+    if g["ask"] != Decision.NOTHING:
         find_legal(g)
+        return
+    if g["status"] == SETUP and g["depth"] == 0:
+        begin_setup(g, tape)
+    advance(g, tape)
 
 
 @entry(ROWS, "int64 int64", TAPE)
 def step(games, i, action, tape):
     """Plays a move in game i; returns False, and changes nothing, if it is illegal."""
+    check(games, i)
     g, tape = games[i], pointer_to(tape, 0)
     if not is_legal(g["legal"], action):
         return False
@@ -210,6 +231,7 @@ def step(games, i, action, tape):
 @entry(ROWS, "int64 int64 int64[:]", TAPE)
 def random_play(games, i, decisions, rng, tape):
     """Plays up to `decisions` random moves in game i with the generator `rng` (int64[2]); returns how many it played."""
+    check(games, i)
     g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)
     for n in range(decisions):
         moves = count_legal(g["legal"])

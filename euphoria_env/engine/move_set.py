@@ -10,6 +10,7 @@ from euphoria_env.engine.jit import jit
 
 WORD_BITS = NUM_SPACES
 LEGAL_WORDS = -(-NUM_ACTIONS // WORD_BITS)
+SEVERAL, NONE = -1, -2  # in place of the only legal action
 # Of the last 64 entries of a mask, so many are in the last word but one.
 _OF_LAST_BUT_ONE = WORD_BITS * (LEGAL_WORDS - 1) - (NUM_ACTIONS - WIDTH)
 assert WORD_BITS * (LEGAL_WORDS - 2) + WIDTH <= NUM_ACTIONS and 0 <= _OF_LAST_BUT_ONE <= WORD_BITS
@@ -44,13 +45,13 @@ def is_legal(words, action):
 
 @jit
 def only_legal(words):
-    """Returns the only legal action, or -1 if there are several or none."""
-    found = -1
+    """Returns the only legal action; `SEVERAL` or `NONE` if there is not exactly one."""
+    found = NONE
     for w in range(LEGAL_WORDS):
         word = words[w]
         if word:
             if found >= 0 or word & (word - 1):
-                return -1
+                return SEVERAL
             found = WORD_BITS * w + lowest_bit(word)
     return found
 

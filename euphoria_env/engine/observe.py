@@ -15,6 +15,7 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.byte_copies import borrowed, copy_bytes, pointer_to
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import fill_mask
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, ROWS, SETUP, Operation
 from euphoria_env.engine.tape import TAPE, TAPE_EVENTS, TAPE_FIRST, TAPE_LIMIT, TAPE_NEXT
 from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, SECRET
@@ -245,12 +246,14 @@ def fill_observation(g, p, out):
 @entry(ROWS, "int64 bool_[:]")
 def write_mask(games, i, mask):
     """Writes the legal moves of game i into a bool array (NUM_ACTIONS,)."""
+    check(games, i)
     fill_mask(games[i]["legal"], mask)
 
 
 @entry(ROWS, "int64 int64 int8[:]")
 def write_observation(games, i, player, out):
     """Writes what a player of game i may see into an int8 array (OBS_SIZE,)."""
+    check(games, i)
     fill_observation(games[i], player, out)
 
 

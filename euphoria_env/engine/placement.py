@@ -10,7 +10,7 @@ from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
-from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.engine.bits import index_from, lowest_bit
 from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, log_payment, markers_due, payable
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
@@ -131,7 +131,7 @@ def way_chosen(g, p):
         g["paid"] |= PAID_ONE_ARTIFACT
         ask_series(g, p, Verb.PAY, 1, board.ARTIFACT_SET, 0, 0)
     else:
-        g["chosen"][board.FIRST_ARTIFACT + way - PAY_PAIR] = 2
+        g["chosen"][board.FIRST_ARTIFACT + index_from(way, PAY_PAIR, len(board.ARTIFACTS))] = 2
 
 
 @jit

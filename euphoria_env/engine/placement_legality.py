@@ -157,4 +157,5 @@ def without_unpayable(g, p, spaces, k, extra_morale, held):
     return spaces
 
 
-assert board.NUM_SPACES <= WIDTH and GAME_DTYPE.fields["occupant"][1] + WIDTH <= GAME_DTYPE.itemsize  # as `forbidden` reads
+_OCCUPANTS = GAME_DTYPE.fields["occupant"][1]  # type: ignore[index]
+assert board.NUM_SPACES <= WIDTH and GAME_DTYPE.itemsize - _OCCUPANTS >= WIDTH  # since `forbidden` reads so far

@@ -10,6 +10,7 @@ from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
 from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.byte_vectors import differing_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale, take_goods
@@ -62,7 +63,7 @@ def workers_elsewhere(g, p):
 @jit
 def take_off(g, tape, kind, p, worker):
     """Takes a worker off the board, and logs an event of this kind; returns the face of the worker."""
-    space = int(WORKER_SPACE[worker])
+    space = int(WORKER_SPACE[index_from(worker, 0, NUM_BOARD_WORKERS)])
     if worker < AREA_WORKERS:
         face = worker % 6 + 1
         g["area"][space, p, face - 1] -= 1
@@ -88,8 +89,8 @@ def retrieve(g, tape, p):
 @jit
 def take_worker(g):
     """Adds a worker to those that are retrieved."""
-    n = int(g["num_taken"])
-    g["taken"][n] = int(g["answer"]) - TAKE
+    n = index_from(g["num_taken"], 0, MAX_WORKERS)
+    g["taken"][n] = index_from(g["answer"], TAKE, NUM_BOARD_WORKERS)
     g["num_taken"] = n + 1
 
 
@@ -147,7 +148,7 @@ def sacrificed(g, tape, p):
     take_off(g, tape, EventKind.SACRIFICED, p, worker)
     g["owned"][p] -= 1
     k = 0
-    while g["taken"][k] != worker:
+    while g["taken"][index_from(k, 0, int(g["num_taken"]))] != worker:
         k += 1
     for j in range(k, MAX_WORKERS - 1):
         g["taken"][j] = g["taken"][j + 1]

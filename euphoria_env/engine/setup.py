@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET_MORALE
-from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUITS, DEALT_TILES, NUM_MARKETS, STARS
+from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUITS, DEALT_TILES, NUM_MARKETS, STARS, TRACK_END
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.decisions import Decision
-from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.engine.bits import index_from, lowest_bit
 from euphoria_env.engine.chance import (
     MARKET_TILES,
     RECRUIT_CARDS,
@@ -82,7 +82,7 @@ def deal_recruit(g, tape, p, k):
 def take_from_hand(g, p, card):
     """Takes a recruit out of a hand."""
     k = 0
-    while g["hand"][p, k] != card:
+    while g["hand"][p, index_from(k, 0, DEALT_RECRUITS)] != card:
         k += 1
     for j in range(k, DEALT_RECRUITS - 1):
         g["hand"][p, j] = g["hand"][p, j + 1]
@@ -119,7 +119,7 @@ def draft(g, tape, p, round_):
 @jit
 def drafted(g, tape, p, round_):
     """Keeps the chosen recruit."""
-    card = int(g["answer"]) - CHOOSE_RECRUIT
+    card = index_from(g["answer"], CHOOSE_RECRUIT, NUM_RECRUITS)
     take_from_hand(g, p, card)
     g["kept"][p, round_] = card
     log_event(tape, EventKind.DRAFTED, p, card, -1)
@@ -130,10 +130,10 @@ def drafted(g, tape, p, round_):
 def choose_recruits(g, tape, p, step):
     """Asks for the active recruit (step 0), then the hidden one; reveals the active ones when everybody has chosen (R2.2)."""
     n = int(g["num_players"])
-    if p == n:
+    if p >= n:
         for q in range(n):
             g["num_active"][q] = 1
-            g["active_cards"][q] = BIT[int(g["recruits"][q, 0])]
+            g["active_cards"][q] = BIT[index_from(g["recruits"][q, 0], 0, NUM_RECRUITS)]
             log_event(tape, EventKind.RECRUIT_ACTIVE, q, g["recruits"][q, 0], -1)
         return
     push(g, Operation.RECRUIT_CHOSEN, p, step, 0)
@@ -143,7 +143,7 @@ def choose_recruits(g, tape, p, step):
 @jit
 def recruit_chosen(g, tape, p, step):
     """Keeps the chosen recruit; after the second choice the other two go out of the game."""
-    card = int(g["answer"]) - CHOOSE_RECRUIT
+    card = index_from(g["answer"], CHOOSE_RECRUIT, NUM_RECRUITS)
     take_from_hand(g, p, card)
     g["recruits"][p, step] = card
     g["num_recruits"][p] = step + 1
@@ -182,7 +182,7 @@ def deal_tiles(g, tape, p):
 @jit
 def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
-    tile = int(g["answer"]) - CHOOSE_TILE
+    tile = index_from(g["answer"], CHOOSE_TILE, NUM_TILES)
     log_event(tape, EventKind.TILE_IN, p, tile, -1)  # first, or the order would show which tile was dealt first
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
@@ -259,7 +259,7 @@ def begin_play(g, tape):
 def track(g, tape, step):
     """Asks the next player of the track draft to place a marker: once around the table, then back again (R17.3)."""
     n = int(g["num_players"])
-    if step == 2 * n:
+    if step >= 2 * n:
         begin_play(g, tape)
         return
     push(g, Operation.TRACK_SET, step, 0, 0)
@@ -269,7 +269,7 @@ def track(g, tape, step):
 @jit
 def track_set(g, tape, step):
     """Puts the marker on the chosen space."""
-    p, action = int(g["player"]), int(g["answer"])
+    p, action = int(g["player"]), SET_MORALE + index_from(g["answer"], SET_MORALE, 2 * TRACK_END)
     if action >= SET_KNOWLEDGE:
         g["knowledge"][p] = action - SET_KNOWLEDGE + 1
         log_event(tape, EventKind.KNOWLEDGE_SET, p, g["knowledge"][p], -1)

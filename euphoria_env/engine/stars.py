@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from euphoria_env.actions import STAR
-from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, TRACK_END, gain_set
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, STAR_PLACES, TERRITORIES, TRACK_END, gain_set
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
 from euphoria_env.cards.vocabulary import CHOICES, Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import ask_discards
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge
 from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, has_penalty, push, seat_after, update_penalties
@@ -83,7 +84,7 @@ def star_in_region(g, p, faction):
 @jit
 def star_chosen(g, tape, p, faction):
     """Places the star at the chosen place."""
-    place = int(g["answer"]) - STAR
+    place = index_from(g["answer"], STAR, len(STAR_PLACES))
     if place < len(TERRITORIES):
         star_in_territory(g, tape, p, faction)
     elif take_star(g, p):

@@ -15,18 +15,27 @@ import numpy as np
 
 from euphoria_env import board
 from euphoria_env.actions import NUM_ACTIONS, NUM_BOARD_WORKERS
-from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS, ROW_TRIGGER, TRIGGER_CARDS
+from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS, ROW_PROGRAM, ROW_TRIGGER, TRIGGER_CARDS
+from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
 from euphoria_env.cards.vocabulary import Effect, Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.jit import array, jit
 from euphoria_env.engine.move_set import LEGAL_WORDS
-from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
+from euphoria_env.rules import DIGIT, OPTIONS, OPTIONS_SIZE
 
 STACK_DEPTH = 24
 # The most operations on the stack of a position that is read; each of them may push more. In play the stack reaches 12: Chase's
 # owner places a further worker on the tank with Phil and Julia, and bumps a worker of Amanda's owner, whom Brian lets choose.
 MOST_PENDING = 16
+
+SETUP, PLAYING, OVER, TRUNCATED = range(4)
+RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
+USED_GEEK, USED_GAMBLER = 1, 2
+# Where a recruit or a tile is; ABSENT: not in the game at all (R17.6).
+ABSENT, IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = -1, 0, 1, 2, 8, 14, 16
+PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
+RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
 
 class Operation(IntEnum):
@@ -80,7 +89,7 @@ Range = tuple[int, int]
 
 
 class OperationRow(NamedTuple):
-    """The values that an operation on the stack may have; `mid_turn` refuses a position with others.
+    """The values that an operation or effect on the stack may have.
 
     Attributes:
         a, b: the range of each argument.
@@ -96,7 +105,20 @@ class OperationRow(NamedTuple):
 
 _FURTHER: tuple[Range, Range] = ((1, 6), (0, board.MAX_WORKERS))  # face, and how many more workers may follow
 _ROUND: Range = (0, board.DEALT_RECRUITS - 1)  # the rounds of the draft
-OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
+_STEPS = np.concatenate([ROW_PROGRAM.reshape(-1, 3), SPACE_PROGRAM.reshape(-1, 3)])
+
+
+def _effect_row(effect: Effect) -> OperationRow:
+    """Returns the arguments that an effect has in the programs of cards and spaces."""
+    steps = _STEPS[_STEPS[:, 0] == effect]
+    (_, a, b), (_, most_a, most_b) = steps.min(0).tolist(), steps.max(0).tolist()
+    return OperationRow((a, most_a), (b, most_b))
+
+
+OPERATIONS: dict[IntEnum, OperationRow] = {effect: _effect_row(effect) for effect in Effect}
+OPERATIONS |= dict.fromkeys(Operation, OperationRow()) | {
+    Effect.DRAW: OperationRow((0, board.NUM_ARTIFACT_CARDS)),
+    Operation.OPENED: OperationRow(answers=(Decision.OPEN,)),
     Operation.TRIGGER: OperationRow((0, len(Trigger) - 1), (0, board.MAX_RECRUITS)),
     Operation.ABILITY_ANSWERED: OperationRow((0, len(ROW_TRIGGER) - 1), answers=(Decision.USE,)),
     Operation.DRAW_ANSWERED: OperationRow((1, board.NUM_ARTIFACT_CARDS), (0, board.MAX_RECRUITS - 1), (Decision.USE,)),
@@ -124,55 +146,8 @@ OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
 }
 
 
-_P = board.MAX_PLAYERS
-_RULES = [(option.row_field(name), option.dtype) for name, option in OPTIONS.items()]
-_POSITION = [
-    # players
-    ("knowledge", np.int8, (_P,)),
-    ("morale", np.int8, (_P,)),
-    ("stars", np.int8, (_P,)),  # the stars still to place
-    ("goods", np.int16, (_P, len(board.GOODS))),
-    ("artifacts", np.int8, (_P, len(board.ARTIFACTS))),
-    ("hand_size", np.int8, (_P,)),  # the sum of `artifacts`
-    ("available", np.int8, (_P, 6)),  # available workers by face - 1
-    ("owned", np.int8, (_P,)),  # workers, available and on the board
-    ("lost_worker", np.int8, (_P,)),  # whether a worker was lost to the knowledge check this turn (R5.3)
-    ("used", np.int8, (_P,)),  # the abilities used this turn: USED_GEEK, USED_GAMBLER
-    ("recruits", np.int8, (_P, board.MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
-    ("num_recruits", np.int8, (_P,)),
-    ("num_active", np.int8, (_P,)),
-    ("active_cards", np.int64, (_P,)),  # the active recruits as a set
-    ("starred", np.int64),  # the recruits with a star, as a set
-    ("dilemma", np.int8, (_P,)),  # artifact type; -1 before the deal
-    ("resolved", np.int8, (_P,)),  # 0, RESOLVED_STAR, RESOLVED_RECRUIT
-    ("penalty", np.int32, (_P,)),  # the market penalties in force, as a set of tiles (R12.1)
-    # board
-    ("area", np.int8, (board.NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
-    ("occupant", np.int8, (board.NUM_SPACES,)),  # the player with a worker on each of the other spaces, or -1
-    ("face", np.int8, (board.NUM_SPACES,)),  # the face of that worker
-    ("allegiance", np.int8, (len(board.FACTIONS),)),
-    ("miners", np.int8, (len(board.TUNNELS),)),
-    ("tile", np.int8, (len(board.MARKETS),)),  # -1 before it is laid
-    ("built", np.int8, (len(board.MARKETS),)),
-    ("market_stars", np.int8, (len(board.MARKETS),)),  # players with a star there, as a set
-    ("territory", np.int8, (len(board.FACTIONS), _P)),  # stars
-    ("deck", np.int8, (len(board.ARTIFACTS),)),
-    ("discards", np.int8, (len(board.ARTIFACTS),)),
-    ("recruit_place", np.int8, (NUM_RECRUITS,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player
-    ("tile_place", np.int8, (NUM_TILES,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
-    ("open_spaces", np.int64),  # the spaces that are in use: built markets, sites not built, open tunnel ends
-    # the turn
-    ("status", np.int8),  # SETUP, PLAYING, OVER, TRUNCATED
-    ("turn", np.int32),
-    ("turn_player", np.int8),  # whose turn it is
-    ("offers", np.int8),  # trades begun this turn
-    ("winner", np.int8),  # -1: none
-    ("ranking", np.int8, (_P,)),  # 0 before the end
-]
-
-
-class PendingField(NamedTuple):
-    """A field of the turn under way, with its range for `mid_turn`; `high` may be a function of the number of players."""
+class Field(NamedTuple):
+    """A field of a row, with the range of its values; `high` may be a function of the number of players."""
 
     name: str
     kind: type
@@ -185,69 +160,119 @@ def _last_player(n: int) -> int:
     return n - 1
 
 
-_ALL_ITEMS, _LAST_OPERATION = (1 << len(board.ITEMS)) - 1, len(Effect) + len(Operation) - 1
-assert _LAST_OPERATION >= board.NUM_ARTIFACT_CARDS  # the largest number in the stack
+def _set_of_players(n: int) -> int:
+    return (1 << n) - 1
+
+
+_P, _PLACES = board.MAX_PLAYERS, (ABSENT, OUT_BY + board.MAX_PLAYERS - 1)
+_RECRUIT_SET, _TILE_SET, _ALL_ITEMS = (1 << NUM_RECRUITS) - 1, (1 << NUM_TILES) - 1, (1 << len(board.ITEMS)) - 1
+_CARDS, _WORKERS, _LAST_OPERATION = board.NUM_ARTIFACT_CARDS, board.MAX_WORKERS, len(Effect) + len(Operation) - 1
+assert _LAST_OPERATION >= _CARDS  # the largest number in the stack
+_RULES = [Field(option.row_field(name), option.dtype, (), *option.stored) for name, option in OPTIONS.items()]
+_POSITION = [
+    # players
+    Field("knowledge", np.int8, (_P,), 0, board.TRACK_END),
+    Field("morale", np.int8, (_P,), 0, board.TRACK_END),
+    Field("stars", np.int8, (_P,), 0, board.STARS),  # the stars still to place
+    Field("goods", np.int16, (_P, len(board.GOODS)), 0, board.MOST_GOODS),
+    Field("artifacts", np.int8, (_P, len(board.ARTIFACTS)), 0, board.CARDS_PER_ARTIFACT),
+    Field("hand_size", np.int8, (_P,), 0, _CARDS),  # the sum of `artifacts`
+    Field("available", np.int8, (_P, 6), 0, _WORKERS),  # available workers by face - 1
+    Field("owned", np.int8, (_P,), 0, _WORKERS),  # workers, available and on the board
+    Field("lost_worker", np.int8, (_P,), 0, 1),  # whether a worker was lost to the knowledge check this turn (R5.3)
+    Field("used", np.int8, (_P,), 0, USED_GEEK | USED_GAMBLER),  # the abilities used this turn
+    # the active ones in order of activation, then the hidden ones; -1
+    Field("recruits", np.int8, (_P, board.MAX_RECRUITS), -1, NUM_RECRUITS - 1),
+    Field("num_recruits", np.int8, (_P,), 0, board.MAX_RECRUITS),
+    Field("num_active", np.int8, (_P,), 0, board.MAX_RECRUITS),
+    Field("active_cards", np.int64, (_P,), 0, _RECRUIT_SET),  # the active recruits as a set
+    Field("starred", np.int64, (), 0, _RECRUIT_SET),  # the recruits with a star, as a set
+    Field("dilemma", np.int8, (_P,), -1, len(board.ARTIFACTS) - 1),  # artifact type; -1 before the deal
+    Field("resolved", np.int8, (_P,), 0, RESOLVED_RECRUIT),  # 0, RESOLVED_STAR, RESOLVED_RECRUIT
+    Field("penalty", np.int32, (_P,), 0, _TILE_SET),  # the market penalties in force, as a set of tiles (R12.1)
+    # board
+    Field("area", np.int8, (board.NUM_AREAS, _P, 6), 0, _WORKERS),  # workers in the areas by player and face - 1
+    Field("occupant", np.int8, (board.NUM_SPACES,), -1, _last_player),  # the player with a worker on the other spaces, or -1
+    Field("face", np.int8, (board.NUM_SPACES,), 0, 6),  # the face of that worker
+    Field("allegiance", np.int8, (len(board.FACTIONS),), 0, board.ALLEGIANCE_END),
+    Field("miners", np.int8, (len(board.TUNNELS),), 0, board.MINER_END),
+    Field("tile", np.int8, (board.NUM_MARKETS,), -1, NUM_TILES - 1),  # -1 before it is laid
+    Field("built", np.int8, (board.NUM_MARKETS,), 0, 1),
+    Field("market_stars", np.int8, (board.NUM_MARKETS,), 0, _set_of_players),  # players with a star there, as a set
+    Field("territory", np.int8, (len(board.FACTIONS), _P), 0, board.STARS),  # stars
+    Field("deck", np.int8, (len(board.ARTIFACTS),), 0, board.CARDS_PER_ARTIFACT),
+    Field("discards", np.int8, (len(board.ARTIFACTS),), 0, board.CARDS_PER_ARTIFACT),
+    Field("recruit_place", np.int8, (NUM_RECRUITS,), *_PLACES),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player
+    Field("tile_place", np.int8, (NUM_TILES,), ABSENT, IN_BY + _P - 1),  # the same, or ON_SITE, IN_BY + player
+    # the spaces that are in use: built markets, sites not built, open tunnel ends
+    Field("open_spaces", np.int64, (), 0, board.ALL_SPACES),
+    # the turn
+    Field("status", np.int8, (), SETUP, TRUNCATED),
+    Field("turn", np.int32, (), 0, 2**31 - 1),
+    Field("turn_player", np.int8, (), 0, _last_player),  # whose turn it is
+    Field("offers", np.int8, (), 0, OPTIONS["trades_per_turn"].high),  # trades begun this turn
+    Field("winner", np.int8, (), -1, _last_player),  # -1: none
+    Field("ranking", np.int8, (_P,), 0, _P),  # 0 before the end
+]
+# the turn under way
 PENDING = (
-    PendingField("depth", np.int8, (), 0, MOST_PENDING),
-    PendingField("stack", np.int8, (STACK_DEPTH, 4), -board.TRACK_END, _LAST_OPERATION),
-    PendingField("revealed", np.int8, (), 0, (1 << len(board.FACTIONS)) - 1),  # the factions revealed (R4.9), as a set
+    Field("depth", np.int8, (), 0, MOST_PENDING),
+    Field("stack", np.int8, (STACK_DEPTH, 4), -board.TRACK_END, _LAST_OPERATION),
+    Field("revealed", np.int8, (), 0, (1 << len(board.FACTIONS)) - 1),  # the factions revealed (R4.9), as a set
     # the decision asked: what, who, and its terms
-    PendingField("ask", np.int8, (), 1, len(Decision) - 1),
-    PendingField("player", np.int8, (), 0, _last_player),
-    PendingField("card", np.int8, (), 0, NUM_RECRUITS - 1),  # the recruit that Decision.USE is about
-    PendingField("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
-    PendingField("units_a", np.int8, (), 0, board.NUM_ARTIFACT_CARDS),
-    PendingField("set_a", np.int16, (), 0, _ALL_ITEMS),  # for Decision.STAR: the places, of `actions.STAR_PLACES`
-    PendingField("units_b", np.int8, (), 0, board.NUM_ARTIFACT_CARDS),
-    PendingField("set_b", np.int16, (), 0, _ALL_ITEMS),
-    PendingField("last", np.int8, (), 0, len(board.ITEMS) - 1),  # last item chosen of a series (R18.2)
-    PendingField("chosen", np.int8, (len(board.ITEMS),), 0, board.NUM_ARTIFACT_CARDS),  # of a series or an offer
-    PendingField("asked", np.int8, (len(board.ITEMS),), 0, board.NUM_ARTIFACT_CARDS),  # of an offer
-    PendingField("partner", np.int8, (), -1, _last_player),  # of an offer
-    PendingField("answer", np.int16, (), 0, NUM_ACTIONS - 1),
+    Field("ask", np.int8, (), 0, len(Decision) - 1),
+    Field("player", np.int8, (), 0, _last_player),
+    Field("card", np.int8, (), 0, NUM_RECRUITS - 1),  # the recruit that Decision.USE is about
+    Field("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
+    Field("units_a", np.int8, (), 0, _CARDS),
+    Field("set_a", np.int16, (), 0, _ALL_ITEMS),  # for Decision.STAR: the places, of `actions.STAR_PLACES`
+    Field("units_b", np.int8, (), 0, _CARDS),
+    Field("set_b", np.int16, (), 0, _ALL_ITEMS),
+    Field("last", np.int8, (), 0, len(board.ITEMS) - 1),  # last item chosen of a series (R18.2)
+    Field("chosen", np.int8, (len(board.ITEMS),), 0, _CARDS),  # of a series or an offer
+    Field("asked", np.int8, (len(board.ITEMS),), 0, _CARDS),  # of an offer
+    Field("partner", np.int8, (), -1, _last_player),  # of an offer
+    Field("answer", np.int16, (), 0, NUM_ACTIONS - 1),
     # the setup and the dilemma
-    PendingField("hand", np.int8, (_P, board.DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
-    PendingField("kept", np.int8, (_P, board.DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
-    PendingField("tile_hand", np.int8, (_P, board.DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
+    Field("hand", np.int8, (_P, board.DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
+    Field("kept", np.int8, (_P, board.DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
+    Field("tile_hand", np.int8, (_P, board.DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
     # the placement under way (R4)
-    PendingField("space", np.int8, (), 0, board.NUM_SPACES - 1),
-    PendingField("placed_face", np.int8, (), 0, 6),
-    PendingField("bumped", np.int8, (), -1, _last_player),  # the player whose worker was bumped
-    PendingField("bumped_face", np.int8, (), 0, 6),
-    PendingField("before", np.int8, (len(board.FACTIONS),), 0, board.ALLEGIANCE_END),  # allegiance before this placement (R4.4)
-    PendingField("due_morale", np.int8, (), 0, 2),
-    PendingField("due_knowledge", np.int8, (), 0, 2),
-    PendingField("paid", np.int8, (), 0, 31),  # the set of PAID, PAID_GOLD, ...
-    PendingField("star_placed", np.int8, (), 0, 1),
-    PendingField("took_resource", np.int8, (), 0, 1),
-    PendingField("helped", np.int8, (), 0, lambda n: (1 << n) - 1),  # players who helped to build, as a set
-    PendingField("fresh_stars", np.int8, (_P,), 0, 1 + board.MAX_RECRUITS),  # stars of the event under way (R4.12)
-    PendingField("new_worker", np.int8, (), 0, 1),  # 1: due (R4.8)
-    PendingField("new_face", np.int8, (), 0, 6),  # the face of a worker gained in this placement
+    Field("space", np.int8, (), 0, board.NUM_SPACES - 1),
+    Field("placed_face", np.int8, (), 0, 6),
+    Field("bumped", np.int8, (), -1, _last_player),  # the player whose worker was bumped
+    Field("bumped_face", np.int8, (), 0, 6),
+    Field("before", np.int8, (len(board.FACTIONS),), 0, board.ALLEGIANCE_END),  # allegiance before this placement (R4.4)
+    Field("due_morale", np.int8, (), 0, 2),
+    Field("due_knowledge", np.int8, (), 0, 2),
+    Field("paid", np.int8, (), 0, 31),  # the set of PAID, PAID_GOLD, ...
+    Field("star_placed", np.int8, (), 0, 1),
+    Field("took_resource", np.int8, (), 0, 1),
+    Field("helped", np.int8, (), 0, _set_of_players),  # players who helped to build, as a set
+    Field("fresh_stars", np.int8, (_P,), 0, 1 + board.MAX_RECRUITS),  # stars of the event under way (R4.12)
+    Field("new_worker", np.int8, (), 0, 1),  # 1: due (R4.8)
+    Field("new_face", np.int8, (), 0, 6),  # the face of a worker gained in this placement
     # the roll under way (R5.2)
-    PendingField("set_face", np.int8, (), 0, 6),
-    PendingField("roller", np.int8, (), -1, _last_player),
-    PendingField("back_owner", np.int8, (board.MAX_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
-    PendingField("back_face", np.int8, (board.MAX_WORKERS,), 0, 6),
+    Field("set_face", np.int8, (), 0, 6),
+    Field("roller", np.int8, (), -1, _last_player),
+    Field("back_owner", np.int8, (_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
+    Field("back_face", np.int8, (_WORKERS,), 0, 6),
     # the retrieval under way (R3.4)
-    PendingField("payment", np.int8, (), 0, 3),
-    PendingField("taken", np.int8, (board.MAX_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
-    PendingField("num_taken", np.int8, (), 0, board.MAX_WORKERS),
-    PendingField("all_subterra", np.int8, (), 0, 1),
+    Field("payment", np.int8, (), 0, 3),
+    Field("taken", np.int8, (_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
+    Field("num_taken", np.int8, (), 0, _WORKERS),
+    Field("all_subterra", np.int8, (), 0, 1),
 )
 # The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
-_REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
+_REST = [
+    Field("rng", np.int64, (2,), 0, 2**32 - 1),
+    Field("legal", np.int64, (LEGAL_WORDS,), 0, board.ALL_SPACES),
+    Field("shown_rules", np.int8, (OPTIONS_SIZE,), 0, DIGIT - 1),
+]
+FIELDS = (*_RULES, *_POSITION, *PENDING, *_REST)
 
-GAME_DTYPE = np.dtype(_RULES + _POSITION + [field[:3] for field in PENDING] + _REST)
+GAME_DTYPE = np.dtype([field[:3] for field in FIELDS])
 ROWS = array(GAME_DTYPE)  # the type of games in arguments of entry points
-
-SETUP, PLAYING, OVER, TRUNCATED = range(4)
-RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
-USED_GEEK, USED_GAMBLER = 1, 2
-# Where a recruit or a tile is; ABSENT: not in the game at all (R17.6).
-ABSENT, IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = -1, 0, 1, 2, 8, 14, 16
-PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
-RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
 
 def copy_rows(rows: np.ndarray) -> np.ndarray:

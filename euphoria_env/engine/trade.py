@@ -6,6 +6,7 @@ from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, REFUSE, TRADE
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import move_artifact
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.costs import units_of_item
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import add_goods, take_goods
@@ -40,7 +41,7 @@ def allow_offers(g, words, p):
 def begin_offer(g, tape, p):
     """Begins the offer that was chosen; it counts towards the limit, whatever becomes of it (R15.1, R15.2)."""
     g["offers"] += 1
-    g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
+    g["partner"] = seat_after(g, index_from(g["answer"], TRADE, int(g["num_players"]) - 1) + 1)
     g["last"] = 0
     log_cause(tape, EventKind.OFFER, p, g["partner"], -1)
     push(g, Operation.OFFERED, p, 0, 0)
@@ -99,12 +100,12 @@ def extend_offer(g):
     action = int(g["answer"])
     if action == OFFER:
         return True
+    item = index_from(action, ASK if action >= ASK else GIVE, _TRADED)
+    g["last"] = item
     if action >= ASK:
-        g["last"] = action - ASK
-        g["asked"][action - ASK] += 1
+        g["asked"][item] += 1
     else:
-        g["last"] = action - GIVE
-        g["chosen"][action - GIVE] += 1
+        g["chosen"][item] += 1
     return False
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from euphoria_env.board import BIT, FIRST_TUNNEL, FIRST_TUNNEL_END, GAIN_ARTIFACT, MINER_END
+from euphoria_env.board import BIT, FIRST_TUNNEL, FIRST_TUNNEL_END, GAIN_ARTIFACT, MINER_END, TUNNELS
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.artifacts import draw_artifacts
+from euphoria_env.engine.bits import index_from
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods
 from euphoria_env.engine.state import ask_series, has_bonus
@@ -16,7 +17,7 @@ from euphoria_env.event_kinds import EventKind
 @jit
 def tunnel_of(g):
     """Returns the number of the tunnel of the placement under way."""
-    return int(g["space"]) - FIRST_TUNNEL
+    return index_from(g["space"], FIRST_TUNNEL, len(TUNNELS))
 
 
 @jit

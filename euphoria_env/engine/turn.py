@@ -102,7 +102,7 @@ def opened(g, tape, p):
         if g["available"][p, face - 1] > 1:
             push(g, Operation.FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
         place(g, tape, p, face, space, 0)
-    elif action < RETRIEVE + 4:
+    elif action < RETRIEVE + 4:  # the next action, a `take`, does not open a turn
         retrieve(g, tape, p)
     elif action < DILEMMA + 2:
         resolve_dilemma(g, p)

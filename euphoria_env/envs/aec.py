@@ -130,12 +130,13 @@ class raw_env(OneGame, AECEnv):
 
         Args:
             seed: an integer, or None to go on from the last one.
-            options: `{"position": {...}}` starts from a position (docs/positions.md); other keys are ignored.
+            options: `{"position": {...}}` starts from a position (docs/positions.md). The key "options", which PettingZoo's tests
+                give, says nothing.
 
         Raises:
-            ValueError: the position is impossible, or has other rules.
+            ValueError: the position is impossible, or has other rules; or an option is unknown.
         """
-        given = reset_options(options, allowed=None).get("position")
+        given = reset_options(options, ("position", "options")).get("position")
         seeds = self._seeds if seed is None else np.random.default_rng(read_seed(seed) % 2**64)
         if given is not None:
             seeds = copy.deepcopy(seeds)  # an impossible position must leave the generator as it was
@@ -239,7 +240,8 @@ class env(raw_env):
     _stepped = False  # whether `step` or `reset` was called since `agent_iter` named an agent
 
     def _check_begun(self) -> None:
-        assert self._begun, "reset() needs to be called before anything else"
+        if not self._begun:  # errors of a type that PettingZoo's tests expect, and that `python -O` keeps
+            raise AssertionError("reset() needs to be called before anything else")
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game; see `raw_env.reset`."""
@@ -261,7 +263,9 @@ class env(raw_env):
         if type(action) not in _INTEGER_TYPES or not 0 <= action < NUM_ACTIONS:
             agent = self.agent_selection
             dead = self.terminations[agent] or self.truncations[agent]
-            assert (action is None and dead) or self.action_space(agent).contains(action), "action is not in action space"
+            known = self.action_space(agent).contains(action) and known_number(action) >= 0  # True and False are in the space
+            if not (known or (action is None and dead)):
+                raise AssertionError("action is not in action space")
         try:
             super().step(action)
         except IllegalMove:
@@ -285,6 +289,7 @@ class env(raw_env):
     def _turns(self, left: int) -> Iterator[str]:
         while self.agents and left > 0:
             left -= 1
-            assert self._stepped, "need to call step() or reset() in a loop over `agent_iter`"
+            if not self._stepped:
+                raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
             self._stepped = False
             yield self.agent_selection

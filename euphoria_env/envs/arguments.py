@@ -10,8 +10,7 @@ import numpy as np
 
 from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules
-from euphoria_env.engine.state import copy_rows
-from euphoria_env.game import Game, seed_row
+from euphoria_env.game import Game
 from euphoria_env.json_reader import read_seed
 from euphoria_env.rules import Rules
 
@@ -70,18 +69,18 @@ def known_number(action: Any) -> int:
 # ----------------------------------------------------------------------------------------------------------------- reset
 
 
-def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",)) -> Mapping[str, Any]:
+def reset_options(options: Any, allowed: tuple[str, ...] = ("position",)) -> Mapping[str, Any]:
     """Returns the `options` of `reset`, empty for None.
 
     Raises:
-        ValueError: `options` is not a mapping, or has an option that is not in `allowed` (None: any option is).
+        ValueError: `options` is not a mapping, or has an option that is not in `allowed`.
     """
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be a dict or None, not {options!r}")
     for name in options:
-        if allowed and name not in allowed:
+        if name not in allowed:
             raise ValueError(f"options.{name}: no such option; allowed is {' or '.join(allowed)}")
     return options
 
@@ -117,43 +116,36 @@ def game_from(given: Any, rules: Rules | None, seed: int, key: str = "options.po
         rules, seed: those of the environment; None: its games have different rules, and the position tells its own.
         key: the name of the position in errors.
         again: whether `seed` also replaces a seed or generator that the position has. In the middle of a turn it only seeds what
-            comes next, since `pending` belongs to all the rest of the position.
+            comes next.
 
     Raises:
         ValueError: the position is impossible, or has other rules.
     """
     if not isinstance(given, dict):
         raise ValueError(f"{key} must be an object, not {given!r}")
-    loaded = given.get("load")  # if it is not an object, `Game` says so
-    if isinstance(loaded, Mapping) and any(loaded.values()):
-        raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
-    mid_turn = given.get("pending") is not None
+    mid_turn = bool(given.get("since")) or given.get("status") == "setup"
     if again and not mid_turn:
         given = {name: value for name, value in given.items() if name not in ("seed", "generator")}
     named = given.get("rules", {})
     merged = {**(rules or Rules()).to_dict(), **named} if isinstance(named, dict) else named
     game = Game.from_dict({"seed": seed, **given, "rules": merged})
+    if any(game.describe()["load"].values()):
+        raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
     if rules is not None and game.rules != rules:
         raise ValueError(f"{key}: its rules are {game.rules}, those of the environment {rules}")
-    return _seeded(game, seed) if again and mid_turn else game
-
-
-def _seeded(game: Game, seed: int) -> Game:
-    """Returns a copy of a game with a generator of this seed."""
-    rows = copy_rows(game.states)
-    seed_row(rows[0], seed)
-    return Game.taking(rows)
+    if again and mid_turn:
+        game.reseed(seed)
+    return game
 
 
 def starts_from(
-    seed: Any, positions: Mapping[int, Any], chosen: np.ndarray | None, n: int, rules: BatchRules, rng: np.random.Generator
+    seed: Any, positions: Mapping[int, Any], n: int, rules: BatchRules, rng: np.random.Generator
 ) -> tuple[int | None, dict[int, Game]]:
     """Returns the common seed of N games, and a dict from number to game of those that start with their own seed or position.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
         positions: positions by the number of their game.
-        chosen: (N,) bool, the games that restart; None: all.
         n, rules: the number of games and their rules.
         rng: gives the positions their seeds if `seed` is None; otherwise it is not used.
 
@@ -166,7 +158,6 @@ def starts_from(
     elif np.ndim(seed) == 0:
         root = read_seed(seed) % 2**64
         seeds = np.random.SeedSequence(root).generate_state(n, np.uint64).tolist()
-        dealt = [] if chosen is None else np.flatnonzero(chosen).tolist()  # the batch goes on from its first seed
     elif len(seed) != n:
         raise ValueError(f"seed must be an integer, None, or a list of {n}, not of {len(seed)}")
     else:

@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.derived_seeds import beside_deals
 from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.envs.arguments import choice, picture_size
@@ -149,7 +150,7 @@ class OneGame(Environment):
             self._rows[:] = game.states
         observe.write_mask(self._rows, 0, self._mask.view(np.bool_))
         self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
-        self._begun = True
+        self._begun, self._chance = True, beside_deals(seed)
 
     def _play(self, action: int, credited: bool = True) -> bool:
         """Plays a move and writes rewards, if anybody is credited with them, and the next mask; returns whether it was legal.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -26,9 +27,10 @@ from euphoria_env.engine.tape import TAPE_EVENTS, TAPE_HEADER, empty_tape
 from euphoria_env.envs.arguments import game_from
 from euphoria_env.event_kinds import EVENT_SIZE, KINDS, number_of_events
 from euphoria_env.events import without_secrets
-from euphoria_env.game import Game, seed_row
+from euphoria_env.game import Game
 from euphoria_env.json_reader import read_integer
 from euphoria_env.observations import FIELDS, OBS_SIZE
+from euphoria_env.position import can_be_stated
 from euphoria_env.rules import OPTIONS, Rules
 
 _DEAL_NODES = 3  # 64 samples make 64 ** 3 deals
@@ -130,8 +132,12 @@ class _State(pyspiel.State):
     def __init__(self, game: EuphoriaGame, position: Any) -> None:
         super().__init__(game)
         self.rows: Any = None  # before the deal
+        self._begun: Any = None  # the position, or the rows, at the beginning of the turn
+        self._since: list[str] = []  # what was played since, as in a position
         if position is not None:
-            self.rows = copy_rows(game_from(position, game.rules, 0, "position").states)
+            start = game_from(position, game.rules, 0, "position")
+            self.rows, self._begun = copy_rows(start.states), start.to_dict()
+            self._since = self._begun.pop("since", [])
         self.log = np.zeros((0, EVENT_SIZE), np.int8)  # all events, with secrets
         self._move: int | None = None  # waits for chance
         self._seed: int | None = None  # of the next samples; None before the first chance node
@@ -167,26 +173,30 @@ class _State(pyspiel.State):
         if self._move is not None:
             self._play(self._move, self._seed)
         elif self.move_number() == _DEAL_NODES - 1:
-            self._settle(Game(game.rules, self._seed))
+            dealt = Game(game.rules, self._seed)
+            self._begun = dealt.to_dict()
+            self._settle(dealt)
 
     def _play(self, move: int, seed: int | None = None) -> None:
         """Plays a move; without a seed, one that draws something is only kept, to be played when chance has given a seed."""
-        rows = copy_rows(self.rows)
+        game, line = Game.taking(copy_rows(self.rows)), [NAMES[move]]
         if seed is not None:
-            seed_row(rows[0], seed)
-        game = Game.taking(rows)
+            game.reseed(seed)
+            line = [f"seed {seed}", *line]
         game.play(move)
         if seed is None and (game.states["rng"] != self.rows["rng"]).any():
             self._move, self._rewards = move, np.zeros_like(self._rewards)
         else:
-            self._settle(game)
+            self._settle(game, line)
 
-    def _settle(self, game: Game) -> None:
-        """Takes over a game that was dealt, or in which a move was played."""
+    def _settle(self, game: Game, lines: Sequence[str] = ()) -> None:
+        """Takes over a game that was dealt, or in which a move was played, in these lines of a position."""
         rewards = np.zeros_like(self._rewards)
         if self.rows is not None:
             fill_named(game.states[0], self.get_game().reward, self.rows["stars"][0], rewards)
         self.rows, self._move = copy_rows(game.states), None
+        opens = can_be_stated(self.rows[0])
+        self._begun, self._since = (self.rows, []) if opens else (self._begun, [*self._since, *lines])
         self._rewards, self._returns = rewards, self._returns + rewards
         self.log = np.concatenate([self.log, np.array(game.events, np.int8).reshape(-1, EVENT_SIZE)])
 
@@ -197,8 +207,16 @@ class _State(pyspiel.State):
         return self._returns.tolist()
 
     def __str__(self) -> str:
-        position = None if self.rows is None else Game.taking(copy_rows(self.rows)).to_dict()
-        return json.dumps({"position": position, "move": None if self._move is None else NAMES[self._move], "seed": self._seed})
+        move = None if self._move is None else NAMES[self._move]
+        return json.dumps({"position": self._position(), "move": move, "seed": self._seed})
+
+    def _position(self) -> Any:
+        """Returns the position; in the middle of a turn in which cards were dealt again, only what can be read of it."""
+        if not isinstance(self._begun, np.ndarray):
+            return self._begun and self._begun | {"since": self._since}
+        begun = Game.taking(copy_rows(self._begun))
+        known = can_be_stated(self._begun[0])
+        return begun.to_dict() | {"since": self._since} if known else Game.taking(copy_rows(self.rows)).describe()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.clone()
@@ -206,7 +224,8 @@ class _State(pyspiel.State):
     def resample_from_infostate(self, player: int, sampler: Any) -> Self:
         """Returns a copy with all dealt again that a player cannot know. OpenSpiel's `ISMCTSBot` calls it where they decide."""
         other, seed = self.clone(), int(sampler() * 2**52)
-        other.rows = copy_rows(Game.taking(copy_rows(self.rows)).determinize(player, seed).states)
+        other.rows = other._begun = copy_rows(Game.taking(copy_rows(self.rows)).determinize(player, seed).states)
+        other._since = []
         other.log, other._seed = without_secrets(self.log, player), seed
         return other
 

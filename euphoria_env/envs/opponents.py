@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from euphoria_env.agent_protocol import LEARNER, Player, games_by_agent
-from euphoria_env.derived_seeds import derived_generator
+from euphoria_env.agent_protocol import LEARNER, Player, games_by_agent, keeps_games_apart, separated
+from euphoria_env.derived_seeds import derived_generator, stretched
 from euphoria_env.json_reader import Reader, shown
 
 _LARGEST_WEIGHT = 1e9
@@ -32,7 +33,8 @@ def as_agent(opponent: Any) -> Player:
 
 def _compiled(agents: Sequence[Player]) -> Any:
     """Returns the agents as compiled code plays them (`Player.compiled`); None if all choose in Python."""
-    modules = (type(agent).__dict__.get("compiled") for agent in agents)  # a subclass may have another `act`
+    # Others may name any module, which would get all hidden cards, and a subclass may have another `act`.
+    modules = (type(agent).__dict__.get("compiled") for agent in agents if keeps_games_apart(agent))
     module = next(filter(None, modules), None)
     return module and import_module(module).line_up(agents)
 
@@ -62,8 +64,22 @@ def _probabilities(name: str, mixture: list[tuple[Any, Any]]) -> np.ndarray:
     return weights / weights.sum()
 
 
+def _loaded(line_up: Sequence[Any], known: dict[str, Player]) -> list[Player]:
+    """Returns the agents of a line-up; `known` has those of specs that keep games apart, and so are loaded once."""
+    agents = []
+    for one in line_up:
+        agent = known[one] if isinstance(one, str) and one in known else as_agent(one)
+        if isinstance(one, str) and keeps_games_apart(agent):
+            known[one] = agent
+        agents.append(agent)
+    return separated(agents)
+
+
 class Opponents:
     """The players of many games by seat, each fixed from the start of a game to its end.
+
+    An agent that may remember games (`keeps_games_apart`) never has two seats of one: a spec is loaded, and an object copied, for
+    each seat after the learner's.
 
     Args:
         games: the number of games.
@@ -92,25 +108,25 @@ class Opponents:
             pool: instead of `opponents`: a list, the mixture in which all have the same weight.
 
         Raises:
-            ValueError: something is neither agent nor spec, there is not one opponent for each other seat, or a weight is not a
-                number from 0 to 10^9, or none is above 0.
+            ValueError: something is neither agent nor spec, or cannot be copied, there is not one opponent for each other seat,
+                or a weight is not a number from 0 to 10^9, or none is above 0.
         """
         others = self._players - 1
         probabilities, mixture = None, _mixture(opponents, pool)
         if mixture is not None:
             probabilities = _probabilities("opponents" if pool is None else "pool", mixture)
-            chosen = [one for one, _ in mixture]
+            rows = [[one] * others for one, _ in mixture]
         elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
-            chosen = list(opponents)
-            if len(chosen) != others:
+            rows = [list(opponents)]
+            if len(opponents) != others:
                 allowed = f"one, a list of {others}, or a mixture (a dict or pairs, with weights)"
-                raise ValueError(f"opponents must be {allowed}, not a list of {len(chosen)}")
+                raise ValueError(f"opponents must be {allowed}, not a list of {len(opponents)}")
         else:
-            chosen = [opponents] * others
-        loaded = {one: as_agent(one) for one in chosen if isinstance(one, str)}
-        agents = [loaded[one] if isinstance(one, str) else as_agent(one) for one in chosen]
+            rows = [[opponents] * others]
+        known: dict[str, Player] = {}
+        seated = [_loaded(row, known) for row in rows]
         self._forget_unused()
-        self._next, self._probabilities = np.array([self._index(agent) for agent in agents]), probabilities
+        self._next, self._probabilities = np.array([[self._index(agent) for agent in row] for row in seated]), probabilities
         self.compiled = _compiled(self.agents)
 
     @property
@@ -141,11 +157,21 @@ class Opponents:
             rng: the generator from which opponents are drawn.
         """
         self.learners["seat"][games] = seats
+        after, row = (np.arange(self._players) - seats[:, None]) % players[:, None], np.intp(0)  # seats after the learner
         if self._probabilities is not None:
-            self._seated[games] = rng.choice(self._next, (len(games), self._players), p=self._probabilities)
-        else:
-            after = (np.arange(self._players) - seats[:, None]) % players[:, None]  # seats after the learner
-            self._seated[games] = self._next[after - 1]
+            row = rng.choice(len(self._next), after.shape, p=self._probabilities)
+        self._seated[games] = self._next[row, after - 1]
+
+    def key(self, seed: int | None) -> bytes:
+        """Returns the key for what agents get in games of this seed: empty if all are of this project (`keeps_games_apart`)."""
+        return b"" if all(map(keeps_games_apart, self.agents)) else stretched(seed)
+
+    @contextmanager
+    def kept(self, games: np.ndarray) -> Iterator[None]:
+        """Keeps the learners, players and generators of games while others get new ones."""
+        learners = self.learners[games]
+        yield
+        self.learners[games] = learners
 
     def seed(self, rng: np.random.Generator) -> None:
         """Seeds the generators of the compiled opponents, from which nobody can compute the state of `rng` (R19)."""

@@ -116,23 +116,25 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         if position is not None and game_from(position, self.rules, 0).ranking is not None:  # before the generator is used
             raise ValueError("options.position: the game has ended")
         super().reset(seed=None if seed is None else read_seed(seed) % 2**64)
+        number = int(self.np_random.integers(2**63 - 1))
         for again in range(MOST_UNASKED):
-            number = int(self.np_random.integers(2**63 - 1))
             self._start(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
             if self._asked:
                 return self._observed_by_learner(), self._info()
+            number = int(self._chance.integers(2**63 - 1))
         raise never_asked("EuphoriaEnv" if position is None else "options.position")
 
     def _start(self, game: Game | None, seed: int) -> None:
         """Seats all players, in a new game of this seed if `game` is None, and plays up to the learner's first decision."""
         n = self.rules.num_players
-        self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
-        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self.np_random)
-        self._opponents = self._line_up.at(0, asked=self._function is None)
-        self._compiled = None in self._opponents
-        self._generators = Generators(self.np_random)
-        self._line_up.seed(self.np_random)
         self._begin(game, seed)
+        self._seat = int(self._chance.integers(n)) if self._given_seat is None else self._given_seat
+        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self._chance)
+        self._line_up.seed(self._chance)
+        by_itself = self._function is None and type(self)._play is OneGame._play  # a subclass may follow every move
+        self._opponents = self._line_up.at(0, asked=by_itself)
+        self._compiled = None in self._opponents
+        self._generators = Generators(self._chance, self._line_up.key(self.np_random_seed))
         self._play_others()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -168,8 +170,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def _kept_generators(self) -> dict[str, Any]:
         """Returns copies of the generators that a step uses, and that the learner decides."""
         agents = {id(agent): agent for agent in self._opponents}  # are not copied
-        rng, generators = copy.deepcopy((self._np_random, self._generators), agents)
-        return {"_np_random": rng, "_generators": generators, "_asked": True}
+        rng, generators = copy.deepcopy((self._chance, self._generators), agents)
+        return {"_chance": rng, "_generators": generators, "_asked": True}
 
     def _undo(self, kept: dict[str, Any]) -> None:
         super()._undo(self._step_began)
@@ -195,7 +197,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
             return self._rewards.item(self._seat)
         if not self._views or self._views[0].states is not self._rows:
             self._views = self._view()
-        _, play, move, reward, status, player = self._views
+        _, play, move, _, reward, status, player = self._views
         move[0], reward[0] = action, 0.0
         play(0, 1)
         self._status, self._player = status.item(), player.item()
@@ -210,9 +212,9 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         no_events, potential = np.zeros((1, 0, EVENT_SIZE), np.int8), np.zeros((1, MAX_PLAYERS))
         arrays = BatchArrays(rows, self._tape[None], *shown, no_events, self._reward, potential)
         show_games(arrays, 0, 1)
-        learner["active"] = learner["credited"] = True
-        play = self._line_up.compiled.bind(learner, arrays)
-        return [arrays, play, learner["move"], learner["reward"], rows["status"], rows["player"]]
+        learner["credited"], moves, active = True, np.zeros(1, np.int64), np.ones(1, np.bool_)
+        play = self._line_up.compiled.bind(learner, arrays, moves, active)
+        return [arrays, play, moves, active, learner["reward"], rows["status"], rows["player"]]
 
     def _seen_by(self, player: int) -> np.ndarray:
         shown = self._views[0] if self._views and player == self._player and self._status < OVER else None
@@ -226,7 +228,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
 
     def _deal(self) -> Game:
         """Returns the game for an opponent that needs it, determinized for its seat (R19)."""
-        return self.game.determinize(self._player, derived_seed(self.np_random))
+        return self.game.determinize(self._player, derived_seed(self._chance, self._generators.key))
 
     def _observed_by_learner(self) -> Any:
         return self._observed_by(self._seat, self._fresh_mask() if self._masked else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from gymnasium.error import ResetNeeded
 from euphoria_env.agent_protocol import NO_MOVE, AgentGames, Generators
 from euphoria_env.batch import Batch
 from euphoria_env.batch_rules import BatchRules, RulesSource
+from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
 from euphoria_env.envs.opponents import Opponents
@@ -80,8 +82,10 @@ class SingleAgentGames(AgentGames):
 
     @property
     def seats(self) -> np.ndarray:
-        """int64 (N,), the learners' seats."""
-        return self.opponents.learners["seat"]
+        """int64 (N,), the learners' seats, to look at: compiled code uses them as indices."""
+        seats = self.opponents.learners["seat"]
+        seats.flags.writeable = False
+        return seats
 
     @property
     def rewards(self) -> np.ndarray:
@@ -101,31 +105,42 @@ class SingleAgentGames(AgentGames):
 
     def reset(
         self,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None = None,
         starts: Mapping[int, Game] | None = None,
         chosen: np.ndarray | None = None,
         positions: Mapping[int, Any] | None = None,
+        seed: int | None = None,
     ) -> None:
         """Restarts games and plays up to the learners' first decisions.
 
         Args:
-            rng: the only source of chance from now on; equal generators give equal games.
+            rng: the source of all deals and other chance from now on, from which nothing is drawn later; equal generators give
+                equal games, whichever are chosen. None: the chosen games go on as if they had ended.
             starts: by number, the games to go on from instead of the setup.
             chosen: (N,) bool, the games to restart; None: all.
             positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.
+            seed: the seed of `rng`.
 
         Raises:
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some games were chosen, but none has begun.
         """
-        batch = self.ready if chosen is not None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        batch = dealt if chosen is None and dealt is not None else self.ready
         games = self._games if chosen is None else np.flatnonzero(chosen)
         begun = {i: game for i, game in (starts or {}).items() if i in games}
+        if dealt is not None and dealt is not batch:
+            begun = {i: begun[i] if i in begun else dealt.game(i) for i in games.tolist()}
         if begun or chosen is not None:
             batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
-        self.batch, self.rng = batch, rng
-        self.opponents.seed(rng)
-        self._begin(games)
+        self.batch = batch
+        if rng is None:
+            self._begin(games)
+        else:
+            self.rng, self._seed = derived_generator(rng), seed
+            with self.opponents.kept(np.setdiff1d(self._games, games)):  # so a game has the same seats whichever others restart
+                self.opponents.seed(self.rng)
+                self._begin(self._games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._positions = positions or {}
         self._play_opponents()
@@ -153,7 +168,7 @@ class SingleAgentGames(AgentGames):
         self._under_way = False  # until all have played, since opponents and the function `rules` may fail
         self.illegal = illegal
         self._clear()
-        self._play(actions, True if active is None else active)
+        self._play(actions, np.ones(self.n, np.bool_) if active is None else active)
         if illegal:
             self._end_illegal(batch, np.array(list(illegal)))
         self._play_opponents()
@@ -185,7 +200,8 @@ class SingleAgentGames(AgentGames):
         """Plays on until every game waits for its learner."""
         self._under_way = False
         self._unasked[:] = 0
-        generators = Generators(self.rng)
+        self.key = self.opponents.key(self._seed)
+        generators = Generators(self.rng, self.key)
         while (waiting := self.batch.player != self.seats).any():
             self.moves[:] = NO_MOVE  # where nobody in Python decides, compiled code chooses this move too
             for agent, games in self.opponents.deciding(waiting.nonzero()[0], self.batch.player[waiting]):
@@ -193,17 +209,16 @@ class SingleAgentGames(AgentGames):
             self._play(self.moves, waiting)
         self._under_way = True
 
-    def _play(self, *moves: Any) -> None:
-        """Plays actions in active games, unchecked, and then compiled opponents; handles the games that have ended."""
+    def _play(self, actions: Any, active: Any) -> None:
+        """Plays actions in active games, and then compiled opponents; handles the games that have ended."""
         batch, learners, compiled = self.batch, self.opponents.learners, self.opponents.compiled
         running = ~(self.terminated | self.truncated)
         if compiled is None:
-            batch._play(batch._step_slice, moves)
+            batch.step(actions, active)
             learners["reward"] += np.where(running, batch.rewards[self._games, self.seats], 0.0)
         else:
-            learners["move"], learners["active"] = moves
             learners["credited"] = running
-            batch._play(compiled.bind(learners, batch._games), moves)
+            batch._step_by(partial(compiled.bind, learners), np.asarray(actions), active)
         if len(batch.ended):
             counts = running[batch.ended]
             self._end(batch, counts)

@@ -83,7 +83,7 @@ class _TextGame(OneGame):
             "answers": self._answers[player].copy(),
         }
 
-    def _action(self, answer: Any, rng: np.random.Generator) -> int | None:
+    def _action(self, answer: Any) -> int | None:
         """Returns the action that an answer of the player who decides stands for; None: ask again; `_LOST`: the player loses.
 
         Raises:
@@ -111,7 +111,7 @@ class _TextGame(OneGame):
             return _LOST
         else:
             counted["random"] += 1
-            move = legal[rng.integers(len(legal))]
+            move = legal[self._chance.integers(len(legal))]
             self._errors[player] += f"; that was the last try, and the random move {move!r} was played"
         return actions.parse(move)
 
@@ -158,7 +158,7 @@ class EuphoriaTextEnv(_TextGame, EuphoriaEnv):
         """
         if not self._asked:
             raise ResetNeeded("the game has ended, none has begun, or an opponent failed: call reset()")
-        action = self._action(answer, self.np_random)
+        action = self._action(answer)
         if action is None:
             return self._observed_by_learner(), 0.0, False, False, self._info()
         return self._forfeit({}) if action == _LOST else super().step(action)
@@ -215,7 +215,7 @@ class text_env(_TextGame, env):
             super().step(action)
             return
         self._stepped = True
-        move = self._action(action, self._seeds)
+        move = self._action(action)
         if move is None:
             self._cumulative_rewards[agent], self.rewards = 0.0, self._no_rewards.copy()
             self._select()

@@ -123,12 +123,14 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
         new = chosen
         if chosen is not None and seed is None and not positions:
             new = chosen & ~self._waits  # `learners` restarts games in the step in which they end
+        elif chosen is not None and seed is not None and chosen.all():
+            new = None
         if new is None or new.any():
             rng, number = copy.deepcopy(self.np_random), self.np_random_seed
-            root, starts = starts_from(seed, positions, chosen, self.num_envs, self.learners.rules, rng)
+            root, starts = starts_from(seed, positions, self.num_envs, self.learners.rules, rng)
             if root is not None:
                 rng, number = seeding.np_random(root)
-            self.learners.reset(rng, starts, new, positions)
+            self.learners.reset(rng if new is None or root is not None else None, starts, new, positions, number)
             self._np_random, self._np_random_seed = rng, number  # only now, since the function `rules` may fail
         self._waits[slice(None) if chosen is None else chosen] = False
         return self._observed_by_learners(), self._infos()

@@ -14,6 +14,8 @@ from euphoria_env.words import dilemma_words, title
 from euphoria_env.words.names import called, does
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from euphoria_env.game import Game
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
@@ -111,7 +113,7 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
     Raises:
         ValueError: there is no such seat, or `names` does not have one name for each player.
     """
-    d = game.to_dict()
+    d = game.describe()
     n = len(d["players"])
     if seat is not None:
         seat = read_integer("seat", seat, 0, n - 1)
@@ -125,7 +127,7 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
         headline=_headline(d, who),
         turn=d["turn"],
         asked="" if _ended(d) else f"{who[d['player']]} must {prompt(game.states[0], person=who.__getitem__)}",
-        offer=_offer(d, who) if game.deciding in ("trade", "reply") else "",
+        offer=_offer(game.states[0], who) if game.deciding in ("trade", "reply") else "",
         players=tuple(_player(d, p, seat, markets) for p in range(n)),
         workers={name: tuple((w[0], w[1]) for w in there) for name, there in d["workers"].items()},
         allegiance=d["allegiance"],
@@ -154,11 +156,10 @@ def _headline(d: Mapping[str, Any], who: Sequence[str]) -> str:
     }[d["status"]]
 
 
-def _offer(d: Mapping[str, Any], who: Sequence[str]) -> str:
+def _offer(g: np.void, who: Sequence[str]) -> str:
     """Returns the trade under way, which is public (R15.2)."""
-    pending = d["pending"]
-    given, asked = (_amounts(dict(zip(board.ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
-    return does(who[d["active"]], f"offers {who[pending['partner']]} {given or 'nothing yet'} for {asked or 'nothing yet'}")
+    given, asked = (_amounts(dict(zip(board.ITEMS, g[key].tolist(), strict=True))) for key in ("chosen", "asked"))
+    return does(who[g["turn_player"]], f"offers {who[g['partner']]} {given or 'nothing yet'} for {asked or 'nothing yet'}")
 
 
 def _amounts(counts: Mapping[str, int]) -> str:

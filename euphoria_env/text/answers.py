@@ -12,6 +12,9 @@ from euphoria_env import actions
 _MOVES = frozenset(actions.NAMES)
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # other letters are in no move: none may become one
 _JSON = re.compile(r'"move"\s*:\s*"([^"\\]*)"')
+# Tags, with blanks and attributes too; one that opens may itself be cut, or an earlier move would count. All patterns are linear.
+_TAG = r"<\s*(?:(/)\s*{0}\b[^<>]*>|{0}\b[^<>]*>?)"
+_MOVE, _THINK = (re.compile(_TAG.format(name), re.ASCII | re.IGNORECASE) for name in ("move", "think"))
 _AROUND = " `*\"'."  # what an answer may put around a move
 _SHOWN = 100  # the most characters of an answer in an error
 
@@ -30,35 +33,49 @@ class Answer(NamedTuple):
     error: str = ""
 
 
-def read_answer(answer: str, legal: Collection[str]) -> Answer:
+def read_answer(answer: str, legal: Collection[str], cut: bool = False) -> Answer:
     """Reads an answer: the last `<move>...</move>`, else JSON with a key `move`, else a last line that is a legal move.
 
-    Case and spaces are forgiven, and quotes, backticks, asterisks and full stops around the move.
+    Thinking is left out (`split_thinking`). Case and spaces are forgiven, and quotes, backticks, asterisks and full stops around
+    the move. An answer that was cut, or ends within its thinking or within a `<move>`, is unreadable.
 
     Args:
         answer: any text.
         legal: the legal moves in notation.
+        cut: whether the end of the answer is missing.
     """
-    text = answer.translate(_LOWER)
-    marked = _marked(text)
-    move = _plain(text.rstrip().rpartition("\n")[2] if marked is None else marked)
+    text = split_thinking(answer)[0].translate(_LOWER)
+    _, *parts = _MOVE.split(text)
+    if cut or _THINK.search(text) or (parts and not parts[-2]):  # the last tag opens
+        return Answer("", "unreadable", "no move was found in the answer: it is cut off, or ends within <think> or <move>")
+    opened = [inside for close, inside in zip(parts[::2], parts[1::2], strict=True) if not close]
+    marked = opened[-1:] or _JSON.findall(text)[-1:]
+    move = _plain(marked[0] if marked else text.rstrip().rstrip("`").rstrip().rpartition("\n")[2])
     if move in legal:
         return Answer(move)
     if move in _MOVES:
         return Answer("", "illegal", f"{move!r} is not legal now")
-    if marked is None:
+    if not marked:
         return Answer("", "unreadable", "no move was found in the answer")
     shown = ascii(move if len(move) <= _SHOWN else f"{move[:_SHOWN]}...")
     return Answer("", "illegal", f"{shown} is not a move of the game, such as 'place 4 generator'")
 
 
-def _marked(text: str) -> str | None:
-    """Returns what stands in the last tag or, without one, at the last key; None without either."""
-    start = text.rfind("<move>", 0, max(0, text.rfind("</move>")))
-    if start >= 0:
-        return text[start + len("<move>") : text.index("</move>", start)]
-    found = _JSON.findall(text)
-    return found[-1] if found else None
+def split_thinking(text: str) -> tuple[str, str]:
+    """Returns the answer in a text, and the thinking: what stands in `<think>...</think>`, or before a lone `</think>`.
+
+    A `<think>` in thinking is a part of it. If the last one is never closed, the answer ends with `<think>`. What is left out
+    becomes a space that is in no tag.
+    """
+    first, *parts = _THINK.split(text)
+    said, thought, thinking = [first], list[str](), False
+    for close, part in zip(parts[::2], parts[1::2], strict=True):
+        if close and not thinking:
+            thought += said
+            said.clear()
+        thinking = not close
+        (thought if thinking else said).append(part)
+    return "\xa0".join(said).strip() + "<think>" * thinking, "\n".join(thought).strip()
 
 
 def _plain(text: str) -> str:

@@ -135,6 +135,6 @@ class Referee:
 
     over, truncated, winner, ranking, turn = map(_of_table, ("over", "truncated", "winner", "ranking", "turn"))
 
-    def to_dict(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         self._advance()
         return positions.write(self._table, self._player)

@@ -121,7 +121,7 @@ class Pair:
         else:
             self.engine = Game.from_dict({"seed": 0, **start["given"]})
             self.engine.load(**load)
-            self.referee = Referee.from_dict(readable(self.engine.to_dict()))
+            self.referee = Referee.from_dict(readable(self.engine.describe()))
         self._feed()
 
     def _feed(self) -> None:
@@ -152,8 +152,8 @@ class Pair:
         """
         game, referee = self.engine, self.referee
         try:
-            self.position = game.to_dict()
-            position, twin = normal(self.position), normal(referee.to_dict())
+            self.position = game.describe()
+            position, twin = normal(self.position), normal(referee.describe())
             legal, twin_legal = game.legal(), referee.legal()
         except Exception as error:
             raise Mismatch(("look after the move", repr(error), None)) from error

@@ -1,8 +1,8 @@
 """Computes what a player must observe from the position, the events and the rules alone (R19).
 
-Nothing here reads the state of the engine: a `Situation` has the position as `Game.to_dict` gives it, and what happened since the
-turn was opened. `PUBLIC`, `PLAYER` and `SEEN` have a function for each field of the observation; the others compute the state of
-`raw_env`, and the events that a player sees.
+Nothing here reads the state of the engine, except what it says of the turn under way: a `Situation` has the position as
+`Game.describe` gives it, and what happened since the turn was opened. `PUBLIC`, `PLAYER` and `SEEN` have a function for each
+field of the observation; the others compute the state of `raw_env`, and the events that a player sees.
 """
 
 from __future__ import annotations

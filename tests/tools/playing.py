@@ -53,7 +53,7 @@ def prefer(game: Game, rng: random.Random) -> str:
     legal = game.legal()
     placing = [move for move in legal if move.startswith("place ")]
     if placing:
-        occupied = {space.rsplit("_", 1)[0] for space in game.to_dict()["workers"] if "_site_" in space}
+        occupied = {space.rsplit("_", 1)[0] for space in game.describe()["workers"] if "_site_" in space}
         begun = [move for move in placing if move.split()[2].rsplit("_", 1)[0] in occupied]
         gainful = [move for move in placing if "_market" in move or move.split()[2] in ("wind_salon", "nimbus_loft")]
         resolving = [move for move in legal if move.startswith("dilemma")]
@@ -110,7 +110,7 @@ def active(*names: str) -> list[dict[str, Any]]:
 
 
 def stars(game: Game) -> list[int]:
-    return [player["stars"] for player in game.to_dict()["players"]]
+    return [player["stars"] for player in game.describe()["players"]]
 
 
 def differing(a: np.ndarray, b: np.ndarray) -> list[str]:
@@ -156,7 +156,7 @@ def is_sound(game: Game, seed: int = 0) -> None:
     """Asserts that a game is valid and that it can be played on."""
     rng = random.Random(seed)
     for _ in range(31):
-        d = game.to_dict()
+        d = game.describe()
         conserved(d)
         assert (d["status"] in ("over", "truncated")) == (game.over or game.truncated) == (not game.legal())
         if not game.legal():
@@ -167,12 +167,11 @@ def is_sound(game: Game, seed: int = 0) -> None:
             raise
         except ValueError as error:  # a loaded outcome that turns out impossible is refused, and nothing has changed
             assert "the loaded outcome" in str(error) and d["load"]
-            assert game.to_dict() == d
+            assert game.describe() == d
             break
-    d = game.to_dict()
-    conserved(d)
-    assert Game.from_dict(json.loads(json.dumps(d))) == game
+    conserved(game.describe())
+    assert Game.from_dict(json.loads(json.dumps(game.to_dict()))) == game
     for player in range(game.rules.num_players):
         assert game.observation(player).min() >= 0
-        conserved(game.determinize(player, 1).to_dict())
+        conserved(game.determinize(player, 1).describe())
     str(game)

@@ -18,15 +18,15 @@ A file is a list of scenarios such as::
 ``new``                ``{rules: {...}, seed: 5, load: {...}}``: a game that starts at setup
 ``load``               outcomes for ``game.load`` before the first move
 ``play``               the moves, in order
-``then``               what ``game.to_dict()`` must say afterwards, see below
+``then``               what ``game.describe()`` must say afterwards, see below
 ``legal``/``illegal``  moves that must (not) be in ``game.legal()`` afterwards
 ``over``, ``truncated``, ``winner``, ``ranking``  what the game must say of itself afterwards
 ``events``             what must have happened since the first move, see below
 =====================  =============================================================================================
 
-``then`` is a subset of ``to_dict()``: keys that it leaves out are not looked at. ``players`` is compared entry by
+``then`` is a subset of ``describe()``: keys that it leaves out are not looked at. ``players`` is compared entry by
 entry, as far as it goes (``{}`` skips one); recruits by name (there may be others; an entry may be just the name);
-every other list as a whole, in any order. Keys that ``to_dict`` leaves out are 0, empty, false or null; ``{}`` and ``[]``
+every other list as a whole, in any order. Keys that ``describe`` leaves out are 0, empty, false or null; ``{}`` and ``[]``
 elsewhere say that there is nothing, or nothing but such values.
 
 ``events`` is a list of events in the words of the table in docs/events.md, such as ``{kind: worker_lost, player: 1, face: 6,
@@ -320,7 +320,7 @@ def _faults(scenario: Scenario, game: Any, api: Any) -> list[str]:
             return [f"move {number}, {move!r}, is not legal"]
         game.play(move)
     legal = set(game.legal())
-    wrong = differences(scenario.then, game.to_dict())
+    wrong = differences(scenario.then, game.describe())
     wrong += [f"should be legal: {move}" for move in scenario.legal if move not in legal]
     wrong += [f"should be illegal: {move}" for move in scenario.illegal if move in legal]
     for key, expected in scenario.outcome.items():

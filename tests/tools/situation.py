@@ -33,12 +33,14 @@ class Situation:
 
     Attributes:
         d: the position.
+        pending: what the state says of the turn under way; empty if there is none.
         opening: the last position in which a player was asked what to do in a turn; None in the setup.
         moves: those since then.
         events: those since then, what is hidden too.
     """
 
     d: Position
+    pending: dict[str, Any]
     opening: Position | None = None
     moves: Sequence[str] = ()
     events: Sequence[Happened] = ()
@@ -46,7 +48,6 @@ class Situation:
 
     def __post_init__(self) -> None:
         self.n = len(self.d["players"])
-        self.pending = self.d.get("pending", {})
         ended = self.d["status"] in ("over", "truncated")
         self.asked = "nothing" if ended else DECISIONS[self.pending["ask"]] if self.pending else "open"
         self.playing = self.d["status"] == "playing"

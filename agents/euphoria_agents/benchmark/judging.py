@@ -14,20 +14,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from euphoria_agents.benchmark import measures
 from euphoria_agents.benchmark.regret import play_and_judge
-from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
+from euphoria_agents.benchmark.results import FORMAT, PROTOCOL, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
-from euphoria_agents.registry import file_hashes
+from euphoria_agents.provenance import Inputs, changed_since, file_hash, joined, published_names
+from euphoria_agents.registry import file_hashes, files_of, is_builtin
+from euphoria_agents.validation import checked
 from euphoria_env import Rules
-from euphoria_env.json_reader import Json
+from euphoria_env.json_reader import Json, read_json
 
 REPLAYED = 8  # the units of work that a check plays again
 SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
@@ -89,15 +92,15 @@ def fingerprint(task: Task) -> str:
 
 
 def check_repeatable(task: Task, spec: str) -> None:
-    """Has the agent play one game twice, and compares the two.
+    """Has the agent play one game twice, once after another game, and compares the two.
 
     Raises:
         ValueError: the games differ, so the result could not be reproduced. Every other fault of the agent is raised too.
     """
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
-    runs = (replace(unit, run=run) for run in (1, 2))  # each without the notes of the other; run 0 is that of the result
-    first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)
+    runs = (replace(unit, number=number, run=run) for number, run in ((1, 1), (0, 1), (0, 2)))  # run 0 is that of the result
+    _, first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)  # the last one in another process
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
@@ -120,7 +123,8 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     reasons = {
         "its agent is not repeatable": not found["agent"]["repeatable"],
         "it does not say how each chunk ended: it was judged by an older version": None in chunks,
-        "its agent has other files": found["agent"]["files"] != file_hashes(spec),
+        "it was judged by an older protocol": found.get("protocol", 1) < PROTOCOL and not is_builtin(spec),
+        "its agent has other files": is_builtin(spec) and found["agent"]["files"] != file_hashes(spec),
         "this version plays other games": found["environment"]["fingerprint"] != fingerprint(task),
     }
     for reason, holds in reasons.items():
@@ -130,6 +134,11 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     rng = np.random.default_rng(int.from_bytes(os.urandom(16)))  # nobody can predict the sample
     chosen = [list(claimed)[k] for k in rng.choice(len(claimed), min(REPLAYED, len(claimed)), replace=False)]
     for unit, result in run(partial(player_of(task), limit=task.seconds), chosen):
+        claims, read = found["agent"]["files"], published_names(result.inputs.get(spec, Inputs()).files)
+        if other := [
+            name for name, digest in read.items() if digest not in ([claims[name]] if name in claims else claims.values())
+        ]:
+            raise ValueError(f"{path} cannot be checked: its agent has other files: {', '.join(other)}")
         if any(abs(here - there) > CLOSE for here, there in zip(_ended(result), claimed[unit], strict=True)):
             raise ValueError(f"{path}: chunk {unit.number} against {unit.lineup[1]} did not end as it says")
     return sum(unit.games for unit in chosen)
@@ -176,7 +185,7 @@ def judge(
         AgentFailed, IllegalMove: the agent failed, or a decision took longer than the task allows (`TooSlow`).
     """
     about = _about(task, spec, name or spec, repeatable)
-    if result := _result_in(folder, task, about):
+    if result := _result_in(folder, task, about, spec):
         return result
     if repeatable:
         check_repeatable(task, spec)
@@ -185,8 +194,14 @@ def judge(
     played = play_units(
         [unit for match in matches for unit in match.units], journal, run, progress, task.seconds, player_of(task)
     )
-    found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
+    inputs = joined(result.inputs for result in played.values()).get(spec, Inputs())
+    about["agent"] |= {"files": file_hashes(spec) | published_names(inputs.files)}
+    about["agent"] |= {"unseen": inputs.unseen} if inputs.unseen else {}
+    found = {"format": FORMAT, "version": VERSION, "protocol": PROTOCOL, "task": task.name, **about}
+    found |= _scores(task, matches, played)
     effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
+    read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
+    effort["files"] = {os.path.abspath(path): digest for path, digest in read.items()}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
     _complete(folder, texts)
@@ -203,7 +218,7 @@ def _complete(folder: Path, texts: Mapping[str, str]) -> None:
 def _about(task: Task, spec: str, name: str, repeatable: bool) -> dict[str, Any]:
     """Returns the part of a result that says which games it is of, and which agent; raises a `ValueError` for a bad name."""
     check_name(name)
-    agent = {"name": name, "spec": spec, "files": file_hashes(spec), "repeatable": repeatable}
+    agent = {"name": name, "spec": spec, "repeatable": repeatable}
     return {"environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)}, "agent": agent}
 
 
@@ -218,11 +233,25 @@ def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
     }
 
 
-def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json | None:
+def files_then(folder: Path) -> dict[str, str] | None:
+    """Returns the files that the agent of a result read, with their hashes; None if the folder does not tell."""
+    try:
+        return checked(read_json(read_text(folder / TIMES)), _Read).files
+    except ValueError:
+        return None
+
+
+class _Read(msgspec.Struct):
+    """The part of times.json that says which files the agent read."""
+
+    files: dict[str, str] | None = None
+
+
+def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) -> Json | None:
     """Returns the result in a folder; None if it has none.
 
     Raises:
-        ValueError: the result is damaged, or of another task or agent; or the folder is a file.
+        ValueError: the result is damaged, or of another task or agent; a file of the agent has changed; or the folder is a file.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder: choose another --out")
@@ -230,7 +259,13 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any]) -> Json | Non
         return None
     found = read_result(folder / RESULT, task)
     pairs = [(key, value, found[part][key]) for part in about for key, value in about[part].items() if key != "version"]
-    if other := [key for key, value, there in pairs if value != there]:
+    other = [key for key, value, there in pairs if value != there]
+    if is_builtin(spec):
+        other += ["files"] * (found["agent"]["files"] != file_hashes(spec))
+    elif not other:
+        files = files_then(folder)
+        other = ["version"] if files is None else [path for path, _ in sorted(changed_since([Inputs(files)]))]
+    if other:
         raise ValueError(f"{folder / RESULT} is of another {', '.join(other)}: choose another --out")
     return found
 

@@ -24,14 +24,12 @@ class Subcommand(NamedTuple):
         options: "module:dataclass" of its options, in a module that imports without any extra.
         extra: the extra of the package that brings `needs`.
         needs: a library that it needs; empty: none.
-        compiled: whether the engine and the agents are compiled before it begins.
     """
 
     help: str
     options: str
     extra: str = "play"
     needs: str = "rich"
-    compiled: bool = True
 
 
 COMMANDS = {
@@ -43,11 +41,11 @@ COMMANDS = {
     "collect": Subcommand("play games and write every decision, to learn from", f"{ARGUMENTS}:CollectOptions", "data", "pyarrow"),
     "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
-    "mcp": Subcommand("serve games to language models (MCP)", f"{ARGUMENTS}:McpOptions", "mcp", "mcp", compiled=False),
-    "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions", compiled=False),
+    "mcp": Subcommand("serve games to language models (MCP)", f"{ARGUMENTS}:McpOptions", "mcp", "mcp"),
+    "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions"),
     "analyse": Subcommand("have an agent judge every decision of a recorded game", f"{ARGUMENTS}:AnalyseOptions"),
     "speed": Subcommand("measure the speed of every layer", f"{ARGUMENTS}:SpeedOptions"),
-    "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs="", compiled=False),
+    "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs=""),
 }
 
 
@@ -73,8 +71,6 @@ def call(arguments: list[str]) -> None:
         options = parse_options(imported(chosen.options), f"euphoria {name}", arguments[len(name.split()) :])
         if chosen.needs and not importlib.util.find_spec(chosen.needs):
             raise ModuleNotFoundError(name=chosen.needs)
-        if chosen.compiled:
-            imported("euphoria_agents.commands.compile:prepare")()
         imported(f"euphoria_agents.commands.{name.replace(' ', '_')}:run")(options)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]

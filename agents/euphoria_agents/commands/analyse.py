@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.replay import checked_record
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.tournament import check_counts, players_ended
 from euphoria_agents.play.study.decision_analysis import best_of
 from euphoria_agents.play.study.game_analysis import Analysis, Entry
 from euphoria_agents.play.study.summary import mistakes, summarise, suspects
 from euphoria_agents.players.search.searcher import Budget, read_budget
 from euphoria_agents.progress import Progress
+from euphoria_agents.registry import load
 from euphoria_env.actions import NAMES
 
 SHOWN = 10  # mistakes in the table
@@ -24,6 +26,7 @@ CHECKED = *MISTAKES, Column("by playouts\n±95 %"), Column("certainty"), Column(
 PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column("mistakes"), Column("luck")
 
 
+@players_ended()
 def run(options: AnalyseOptions) -> None:
     """Makes the analysis, writes it, and prints the results.
 
@@ -31,11 +34,13 @@ def run(options: AnalyseOptions) -> None:
         ValueError: the record or an option is wrong.
     """
     console = Console(emoji=False, markup=False)
-    check_counts(processes=options.processes)
+    check_counts(processes=options.processes, seed=options.seed)
     if not 0 <= options.threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
     budget = None if options.playouts is None else read_budget(options.playouts, "pairs of playouts")
     text = read_text(options.record)
+    load(options.agent)
+    prepare()
     checked_record(options.record, text)
     analysis, entries = Analysis(text, options.agent, options.seed), list[Entry]()
     with Progress(console, "judging", "decisions", analysis.decisions) as progress:

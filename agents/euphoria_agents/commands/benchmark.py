@@ -5,7 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from euphoria_agents.benchmark.judging import check_result, heading, judge, matches_of, row
+from euphoria_agents.benchmark.results import check_name, read_result
 from euphoria_agents.benchmark.tasks import task_of
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import BenchmarkOptions
 from euphoria_agents.matches.tournament import check_counts, players_ended
@@ -17,11 +19,14 @@ def run(options: BenchmarkOptions) -> None:
     """Judges the agent, or checks a result, and prints the row of the leaderboard."""
     console, task = Console(emoji=False, markup=False), task_of(options.task)
     check_counts(processes=options.processes)
+    check_name(options.name or options.agent)
+    matches = matches_of(task, options.agent, task.runs(not options.unrepeatable))
     if options.check:
+        read_result(options.check, task)
+        prepare()
         games = check_result(task, options.agent, options.check, executor(options))
         print(f"{options.check}: {games} games, drawn at random, ended as it says")
         return
-    matches = matches_of(task, options.agent, task.runs(not options.unrepeatable))
     games = sum(unit.games for match in matches for unit in match.units)
     warm_up(dict.fromkeys([options.agent, *task.opponents, *filter(None, [task.judge])], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -12,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_path, find_clone, make_entry
+from euphoria_agents.benchmark.judging import files_then
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.commands.shared_arguments import SubmitOptions
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import MOST_READ, atomic_write, check_writable, write_whole
+from euphoria_agents.provenance import file_hash
 from euphoria_agents.registry import ships
 from euphoria_env.json_reader import Json
 
 PAGES = ("leaderboard.md", "leaderboard.svg")
+COPIES = "agent"  # the folder of the agent's files, in that of the result
 
 
 def run(options: SubmitOptions) -> None:
@@ -32,10 +36,40 @@ def run(options: SubmitOptions) -> None:
     if path.exists():  # what was said of it before still holds
         entry["entry"] = (read_result(path).get("entry") or {}) | entry["entry"]
     check_entries(clone, {path: entry})
+    copies = {} if ships(entry["agent"]["spec"]) else _copies(options.folder, entry["agent"]["files"])
     write_whole(path, json.dumps(entry, indent=1) + "\n")
+    for name, source in copies.items():
+        with atomic_write(options.folder / COPIES / name) as copy:
+            shutil.copyfile(source, copy)
     _draw_leaderboard(clone, path)
-    for line in _told(entry, path, [path, *(clone / "docs" / page for page in PAGES)]):
+    files = [path, *(clone / "docs" / page for page in PAGES)]
+    for line in _told(entry, options.folder / COPIES if copies else None, path, files):
         print(line)
+
+
+def _copies(folder: Path, files: dict[str, str]) -> dict[str, str]:
+    """Returns the paths of the files that an agent read, by the names of their copies; nothing if the folder does not tell.
+
+    Raises:
+        ValueError: a file has changed or is missing, or lies outside the working folder and is large; the message names it.
+    """
+    paths = {digest: path for path, digest in (files_then(folder) or {}).items()}
+    found = {name: paths[digest] for name, digest in files.items() if digest in paths}
+    for name, path in found.items():
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ValueError(f"{folder}: {name!r} is no name of a file of the agent")
+        if file_hash(path) != files[name]:
+            raise ValueError(f"{path} is not as it was when the agent was judged: judge the agent again")
+        copy = folder / COPIES / name
+        check_writable(copy)
+        if copy.exists() and file_hash(str(copy)) != files[name]:
+            raise ValueError(f"{copy} is not a copy of {path}, and stays as it is: move it elsewhere")
+        if not Path(path).is_relative_to(Path.cwd()) and (size := os.path.getsize(path)) > MOST_READ:
+            raise ValueError(
+                f"{path} cannot be copied: {size >> 20} MiB, and outside the working folder at most {MOST_READ >> 20}; judge the "
+                "agent with the file in the working folder"
+            )
+    return found
 
 
 def _given(options: SubmitOptions, *names: str) -> Json:
@@ -58,7 +92,7 @@ def _draw_leaderboard(clone: Path, path: Path) -> None:
         raise RuntimeError(f"{path} is written, but not the leaderboard: {why}; `python {program[1]}` draws it")
 
 
-def _told(entry: Json, path: Path, files: Iterable[Path]) -> list[str]:
+def _told(entry: Json, copies: Path | None, path: Path, files: Iterable[Path]) -> list[str]:
     """Returns what is printed: what was done, and what to send."""
     agent, code = entry["agent"], entry["entry"].get("code")
     lines = [
@@ -69,11 +103,14 @@ def _told(entry: Json, path: Path, files: Iterable[Path]) -> list[str]:
         f"  git add {shlex.join(map(str, files))}",
         f"  git commit -m {shlex.quote(entry['task'] + ': ' + agent['name'])}",
     ]
-    return lines if ships(agent["spec"]) else [*lines, "", *_files_to_publish(agent, code)]
+    return lines if ships(agent["spec"]) else [*lines, "", *_files_to_publish(agent, code, copies)]
 
 
-def _files_to_publish(agent: dict[str, Any], code: str | None) -> list[str]:
+def _files_to_publish(agent: dict[str, Any], code: str | None, copies: Path | None) -> list[str]:
     """Returns what is printed of an agent whose files do not come with the project."""
     where = f"must be at {code}" if code else "are not sent along: publish them, and call this again with --code ADDRESS"
     hashes = (f"  {name}, SHA-256 {digest}..." for name, digest in agent["files"].items())
-    return [f"The files of {agent['spec']!r}, which others need to check it, {where}", *hashes]
+    lines = [f"The files of {agent['spec']!r}, which others need to check it, {where}", *hashes]
+    lines += [f"Copies of them are in {copies}"] if copies else []
+    unseen = agent.get("unseen")
+    return [*lines, f"Say in the pull request that its moves may also depend on {', '.join(unseen)}"] if unseen else lines

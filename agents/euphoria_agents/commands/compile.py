@@ -12,7 +12,10 @@ from euphoria_env.engine.cache_files import cache_directory
 
 
 def prepare() -> None:
-    """Compiles what is not compiled yet, so that no command waits or measures time while it compiles; says so on stderr."""
+    """Compiles what is not compiled yet, so that no command waits or measures time while it compiles; says so on stderr.
+
+    A command calls it once its options are checked, since it may take a minute.
+    """
     if not numba.config.DISABLE_JIT:
         for package in library.PACKAGES:
             library.ready(package)

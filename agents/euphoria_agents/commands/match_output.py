@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.shared_arguments import MatchOptions, PlayOptions
 from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
 from euphoria_agents.progress import Progress
+from euphoria_agents.provenance import unseen
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import query
 
@@ -32,18 +34,20 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 
 @players_ended()
-def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
+def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit], seed: int) -> dict[WorkUnit, MatchResult]:
     """Plays units of work, showing the progress, and returns all results; does not replay those already in `options.out`."""
     check_counts(processes=options.processes)
-    for folder in filter(None, (options.out, options.records)):
-        folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
     warm_up({spec: unit.rules for unit in units for spec in unit.lineup})
     finished = journal.finished(units)
     to_play = sum(unit.games for unit in units if unit not in finished)
-    console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
+    console.print(f"{to_play:,} games to play: every deal from every seat (--seed {seed})", soft_wrap=True, highlight=False)
+    keep_seed(options.out, seed)
     with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
-        return play_units(units, journal, executor(options), progress.advance)
+        played = play_units(units, journal, executor(options), progress.advance)
+    for spec, what in unseen(result.inputs for result in played.values()).items():
+        console.print(f"{spec} may also depend on {', '.join(what)}, whose changes are not noticed", soft_wrap=True)
+    return played
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:
@@ -64,6 +68,7 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
     Raises:
         AgentFailed: an agent failed, or took too long.
     """
+    prepare()
     for spec, rules in agents.items():
         if getattr(player(spec), "costs_money", False):
             continue
@@ -102,6 +107,5 @@ def milliseconds(seconds: float) -> str:
 
 def write_results(folder: Path, results: Any, reports: Sequence[ResultTable]) -> None:
     """Writes results.json and table.md."""
-    folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "results.json", json.dumps(results, indent=1) + "\n")
     write_whole(folder / "table.md", "\n".join(report.markdown() for report in reports))

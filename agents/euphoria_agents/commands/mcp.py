@@ -7,6 +7,7 @@ from contextlib import closing
 from euphoria_agents.commands.shared_arguments import McpOptions
 from euphoria_agents.play import Agents
 from euphoria_agents.play.mcp_server import make_server
+from euphoria_agents.play.web.limits import Limits
 from euphoria_agents.registry import load
 
 
@@ -19,5 +20,6 @@ def run(options: McpOptions) -> None:
     named = [*options.allow, *([options.hints] if options.hints else [])]
     for spec in named:
         load(spec)
-    with closing(Agents(named)) as agents:
+    limits = Limits()
+    with closing(Agents(named, limits.agents, limits.seconds, limits.first_seconds)) as agents:
         make_server(agents, options.hints).run()

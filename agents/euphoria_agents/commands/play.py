@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.shared_arguments import TableOptions
+from euphoria_agents.files import read_text
 from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session, load_game
 from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.terminal import Screen, TerminalGame
@@ -28,12 +30,16 @@ def run(options: TableOptions) -> None:
         if options.load is not None:
             if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
                 raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
+            read_text(options.load)
+            prepare()
             session = load_game(options.load, agents)
         else:
-            seats = seats_of(named, options.players)
-            game = Game(Rules(num_players=len(seats), **options.game), options.seed)
-            session = Session.of(game, with_distinct_names(seats), options.practice, agents)
-            session.check_agents()
+            seats = with_distinct_names(seats_of(named, options.players))
+            rules = Rules(num_players=len(seats), **options.game)
+            for spec in {seat.spec for seat in seats if seat.spec}:
+                agents.check(spec)
+            prepare()
+            session = Session.of(Game(rules, options.seed), seats, options.practice, agents)
         TerminalGame(Screen(), session, options.load).run()
 
 

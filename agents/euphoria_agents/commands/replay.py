@@ -48,7 +48,6 @@ def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
     """Prints the board, and writes it as a picture if `svg` names a folder."""
     console.print(board_text(game), highlight=False)
     if svg is not None:
-        svg.mkdir(parents=True, exist_ok=True)
         write_whole(svg / f"{number:05}.svg", board_svg(game))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 from rich.console import Console
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.replay import checked_record
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.files import read_text
@@ -14,7 +15,7 @@ from euphoria_agents.play.web.app import make_app
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.guard import LOCAL_HOSTS
 from euphoria_agents.play.web.server import Server, listen
-from euphoria_agents.play.web.store import Store
+from euphoria_agents.play.web.store import Store, check_place
 from euphoria_agents.play.web.studies import player_names
 
 
@@ -29,8 +30,12 @@ def run(options: ServeOptions) -> None:
         for spec in options.agents:
             agents.check(spec)
     record = None if options.record is None else read_text(options.record)
-    names = [] if options.record is None or record is None else player_names(checked_record(options.record, record))
-    with closing(listen(options.host, options.port)) as listening, closing(Store(options.data)) as store:
+    check_place(options.data)
+    with ExitStack() as stack:
+        listening = stack.enter_context(closing(listen(options.host, options.port)))
+        prepare()
+        names = [] if options.record is None or record is None else player_names(checked_record(options.record, record))
+        store = stack.enter_context(closing(Store(options.data)))
         app = make_app(store, options.agents, [*LOCAL_HOSTS, options.host, *options.hosts])
         page = address(options.host, listening.getsockname()[1])
         if record is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.shared_arguments import SpeedOptions
 from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.matches.tournament import check_counts
@@ -28,6 +29,7 @@ def run(options: SpeedOptions) -> None:
         Rules(num_players=players)  # raises if there are too many
     if not options.seconds > 0:
         raise ValueError(f"seconds must be positive, not {options.seconds}")
+    prepare()
     console, results = Console(emoji=False, markup=False), list[Measurement]()
     try:
         with Progress(console, "measuring", "repeats") as progress:

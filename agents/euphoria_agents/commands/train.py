@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from euphoria_agents.commands.compile import prepare
 from euphoria_agents.training.config import Options
+from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.trainer import train
 
 
@@ -15,6 +17,8 @@ def run(options: Options) -> None:
         KeyboardInterrupt: the run was interrupted; it was saved before it stopped.
     """
     console = Console(emoji=False, markup=False)
+    open_job(options)  # which tells what is wrong, before anything is compiled
+    prepare()
     trained = train(options, console)
     folder = trained.options.run
     console.print(f"written: {folder}")

@@ -1,33 +1,45 @@
-"""Plays the games of a data set in parts; each part is a unit of work, and becomes a file."""
+"""Plays the games of a data set in parts; each part is a unit of work, and becomes a file.
+
+Only the parts lie in the folder itself, which readers of Parquet take for a table; they pass over names that begin with "_".
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, count_rows, sha256, write_part
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, sha256, write_part
+from euphoria_agents.files import append_line, read_text, write_whole
 from euphoria_agents.machine import versions
+from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.matches.tournament import check_counts, player, sources
+from euphoria_agents.matches.tournament import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
 from euphoria_agents.network.checkpoint import layout
+from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
+from euphoria_agents.validation import decoded
 from euphoria_env import Batch, Rules
-from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent
+from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart
+from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
+from euphoria_env.json_reader import Json, read_json
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, Trajectories
 
-FORMAT, VERSION = "euphoria-dataset", 2
-DATASET = "dataset.json"
+FORMAT, VERSION = "euphoria-dataset", 3
+ABOUT = "_about"  # the folder of the next three
+DATASET, PLAN, PARTS = "dataset.json", "plan.json", "parts.jsonl"
 PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # the games or the files can depend on their versions
 SEATS = 512  # in all games of a part, which is held in memory
 GAMES_OF_SEARCHERS = 16  # in a part with agents that search: their games take long, and an interrupt loses the part under way
@@ -63,9 +75,20 @@ class DatasetPart:
         return f"part-{self.number:05}.parquet"
 
     @property
+    def key(self) -> str:
+        """A hash of all fields."""
+        return sha256(json.dumps(asdict(self), sort_keys=True).encode())
+
+    @property
     def specs(self) -> list[str]:
         """The specs of the agents, each once."""
         return list(dict.fromkeys(self.agents))
+
+
+def origin_of(agents: Sequence[str], rules: Json, reward: str, seed: int, first: int, games: int) -> dict[str, Any]:
+    """Returns what the file of a part says of its games: a hash of their plan, the number of the first, and how many they are."""
+    plan = json.dumps([list(agents), rules, reward, seed], sort_keys=True)
+    return {"plan": sha256(plan.encode()), "first": first, "games": games}
 
 
 def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[DatasetPart]:
@@ -96,8 +119,18 @@ def lineups(part: DatasetPart, rng: np.random.Generator) -> np.ndarray:
     return rng.permuted(np.array(rows), axis=1)
 
 
-def play_part(part: DatasetPart) -> bytes:
-    """Plays a part, always with the same result, and returns the bytes of its file.
+class PlayedPart(Struct):
+    """A part that was played: its name and key, the number of decisions, the hash of the file, and what its agents read."""
+
+    name: str
+    key: str
+    decisions: int
+    sha256: str
+    inputs: dict[str, Inputs]
+
+
+def play_part(part: DatasetPart) -> tuple[bytes, PlayedPart]:
+    """Plays a part, always with the same result, and returns the bytes of its file, and what is known of it.
 
     Raises:
         ValueError: code or checkpoints here are not those with which the data set began.
@@ -106,16 +139,22 @@ def play_part(part: DatasetPart) -> bytes:
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
     games, seated, choices, deals = map(
-        np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
+        np.random.default_rng,
+        np.random.SeedSequence((seed_for(map(player, part.specs), part.seed), part.rules.num_players, part.first)).spawn(4),
     )
     tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
     while tables.play_round(generators):
         pass
-    return write_part(tables.columns(), part.specs)
+    columns = tables.columns()
+    origin = origin_of(part.agents, part.rules.to_dict(), part.reward, part.seed, part.first, part.games)
+    content = write_part(columns, part.specs, origin)
+    return content, PlayedPart(part.name, part.key, columns.size, sha256(content), inputs_of(part.specs))
 
 
 class PartGames(AgentGames):
     """The games of a part side by side, and their decisions.
+
+    An agent that may remember games has a process for each seat, with the games in an order of its own.
 
     Args:
         part: the part.
@@ -128,8 +167,14 @@ class PartGames(AgentGames):
         self.moves = np.zeros(part.games, np.int64)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
-        self._agents = [player(spec) for spec in part.specs]
         self._seated = np.array([part.specs.index(spec) for spec in part.agents])[seated]
+        n = part.rules.num_players
+        players = PLAYERS.seats({(spec, None): n for spec in part.specs}, (part.seed, n, part.first)).values()  # by seat
+        agents = {id(agent): agent for row in players for agent in row}
+        numbers = np.array([[list(agents).index(id(agent)) for agent in row] for row in players])
+        self._agents, self._playing = list(agents.values()), numbers[self._seated, np.arange(n)]
+        strangers = [agent for agent in self._agents if not keeps_games_apart(agent)]
+        self._orders = {id(agent): derived_generator(rng).permutation(part.games) for agent in strangers}
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
@@ -141,7 +186,9 @@ class PartGames(AgentGames):
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
         games = np.flatnonzero(self._active)
-        return games_by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
+        for agent, own in games_by_agent(self._agents, self._playing[games, self.batch.player[games]], games):
+            order = self._orders.get(id(agent))
+            yield agent, own if order is None else own[np.argsort(order[own])]
 
     def advance(self) -> None:
         """Records the decisions, plays the moves, and records the results of the games that have ended."""
@@ -202,14 +249,18 @@ def _active(rows: np.ndarray) -> tuple[CSR, CSR]:
 
 
 def collect(
-    folder: Path, parts: Sequence[DatasetPart], run: Run[DatasetPart, bytes], progress: Callable[[int], None] | None = None
+    folder: Path,
+    parts: Sequence[DatasetPart],
+    run: Run[DatasetPart, tuple[bytes, PlayedPart]],
+    progress: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
     `run` and `progress` are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
 
     Raises:
-        ValueError: the folder holds another data set, or a damaged file.
+        ValueError: the folder holds another data set, or a file that was not played for this one; or a file that an agent reads
+            has changed. The message names the file.
         AgentFailed, IllegalMove: an agent failed.
     """
     whole = parts[0]
@@ -220,59 +271,86 @@ def collect(
         "seed": whole.seed,
         "games": sum(part.games for part in parts),
     }
-    _pin_plan(folder, {**about, "version of code or files": whole.sources})
-    finished = {part for part in parts if (folder / part.name).exists()}
-    resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
-    found = _description(folder, parts, about)
-    write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder: choose another --out")
+    _pin(folder, DATASET, {name: value for name, value in about.items() if name != "agents"}, write=False)
+    _pin(folder, PLAN, {**about, "version of code or files": whole.sources})
+    keep_seed(folder, whole.seed)
+    played = _played_parts(folder, parts)
+    known = joined([*(one.inputs for one in played.values()), inputs_of(whole.specs)])
+
+    def save(part: DatasetPart, answer: tuple[bytes, PlayedPart]) -> None:
+        nonlocal known
+        content, played[part] = answer
+        known = joined([known, played[part].inputs])
+        append_line(folder / ABOUT / PARTS, _line(played[part]))  # first, since a file without a line is refused
+        write_whole(folder / part.name, content)
+
+    resume_work(parts, set(played), play_part, run, save, progress)
+    found = _description([(part, played[part]) for part in parts], about, known)
+    _pin(folder, DATASET, found)
+    write_whole(folder / ABOUT / PARTS, "".join(_line(played[part]) + "\n" for part in parts))
     return found
 
 
-def _pin_plan(folder: Path, plan: dict[str, Any]) -> None:
-    """Writes a plan, what a data set is made from, into its folder, so that the folder never holds results of two plans.
+def _line(played: PlayedPart) -> str:
+    return msgspec.json.encode(played).decode()
 
-    Args:
-        folder: is made if it does not exist.
-        plan: JSON values by name.
 
-    Raises:
-        ValueError: the folder holds the results of another plan, or a damaged plan; the message names what differs.
-        OSError: the plan cannot be written.
-    """
-    path = folder / "plan.json"
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: choose another --out")
+def _pin(folder: Path, name: str, values: dict[str, Any], write: bool = True) -> None:
+    """Writes values into a file in the folder of a data set; raises a `ValueError` if the file is there with other values."""
+    path = folder / ABOUT / name
     try:
-        before = json.loads(read_text(path)) if path.exists() else plan
-        other = [name for name, value in plan.items() if before.get(name) != value]
+        before = read_json(read_text(path)) if path.exists() else values
+        other = [key for key, value in values.items() if before.get(key) != value]
     except (ValueError, AttributeError):
         raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None
     if other:
         raise ValueError(f"{folder} holds the results of another {', '.join(other)}: choose another --out, or delete it")
-    write_whole(path, json.dumps(plan, indent=1) + "\n")
+    if write:
+        write_whole(path, json.dumps(values, indent=1) + "\n")
 
 
-def _description(folder: Path, parts: Sequence[DatasetPart], about: dict[str, Any]) -> dict[str, Any]:
-    """Returns the content of `dataset.json`, once the folder has all parts."""
-    files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
+def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPart, PlayedPart]:
+    """Returns the parts that a folder has, with what was written of them when they were played.
+
+    Raises:
+        ValueError: a file is not as it was then, or nothing was written of it; or an agent's file has changed since.
+    """
+    path, keys, written = folder / ABOUT / PARTS, {part.key: part for part in parts}, dict[str, PlayedPart]()
+    for line in read_text(path).splitlines() if path.exists() else []:
+        with contextlib.suppress(ValueError):  # an incomplete line
+            one = decoded(line, PlayedPart)
+            written[one.name] = one
+    found = {}
+    for file in sorted(folder.glob("*.parquet")):
+        part = written.get(file.name)
+        if part is None or part.key not in keys or sha256(file.read_bytes()) != part.sha256:
+            raise ValueError(f"{file} is damaged, or of another data set: delete it, and the same command plays its games again")
+        found[keys[part.key]] = part
+    if changed := sorted({path for path, _ in changed_since(read for one in found.values() for read in one.inputs.values())}):
+        raise ValueError(f"{folder} holds the results of another {', '.join(changed)}: choose another --out, or delete it")
+    return found
+
+
+def _description(
+    played: Sequence[tuple[DatasetPart, PlayedPart]], about: dict[str, Any], inputs: Mapping[str, Inputs]
+) -> dict[str, Any]:
+    """Returns the content of `dataset.json`."""
+    read = [(spec, inputs.get(spec, Inputs())) for spec in about["agents"]]
     return {
         "format": FORMAT,
         "version": VERSION,
         "environment": {"name": raw_env.metadata["name"], **layout()},
         "versions": {name: one for name, one in versions(PACKAGES).items() if name in PACKAGES},
         **about,
-        "agents": [{"spec": spec, "files": file_hashes(spec)} for spec in about["agents"]],
-        "code": parts[0].sources,
-        "decisions": sum(file["decisions"] for file in files),
-        "sha256": sha256("".join(file["sha256"] for file in files).encode()),
-        "files": files,
+        "agents": [
+            {"spec": spec, "files": file_hashes(spec) | published_names(one.files), "unseen": one.unseen} for spec, one in read
+        ],
+        "code": played[0][0].sources,
+        "decisions": sum(one.decisions for _, one in played),
+        "sha256": sha256("".join(one.sha256 for _, one in played).encode()),
+        "files": [
+            {"name": one.name, "games": part.games, "decisions": one.decisions, "sha256": one.sha256} for part, one in played
+        ],
     }
-
-
-def _content(path: Path) -> dict[str, Any]:
-    """Returns the number of decisions and the hash of a file."""
-    content = path.read_bytes()
-    try:
-        return {"decisions": count_rows(content), "sha256": sha256(content)}
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged ({error}): delete it, and the same command plays its games again") from None

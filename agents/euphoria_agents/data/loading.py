@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,8 +15,8 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from euphoria_agents.data import expansion
-from euphoria_agents.data.collecting import DATASET, FORMAT, VERSION
-from euphoria_agents.data.parquet import Columns, joined, read_part, sha256
+from euphoria_agents.data.collecting import ABOUT, DATASET, FORMAT, VERSION, origin_of
+from euphoria_agents.data.parquet import Columns, check_games, joined, read_part, sha256
 from euphoria_agents.files import read_text
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.validation import checked, described
@@ -24,6 +25,7 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.json_reader import Json, read_integer, read_json, shown
 from euphoria_env.observations import OBS_SIZE
 
+EARLIER = 2  # the version whose `dataset.json` lies beside the parts, which do not say what they are
 WINDOW = 1_000_000  # decisions that are shuffled together, by default
 Count = Annotated[int, Meta(ge=0)]
 Item = TypeVar("Item")
@@ -43,11 +45,23 @@ class _Agent(Struct):
 
 
 class _Description(Struct):
+    version: int
     environment: Json
     agents: Annotated[list[_Agent], Meta(min_length=1, max_length=100)]
     rules: Json
     reward: str
+    seed: int
+    games: int
+    decisions: int
+    sha256: str
     files: list[_File]
+
+    def __post_init__(self) -> None:
+        for name in ("games", "decisions"):
+            if (number := sum(getattr(file, name) for file in self.files)) != getattr(self, name):
+                raise ValueError(f"{name} is {getattr(self, name)}, but the files have {number}")
+        if sha256("".join(file.sha256 for file in self.files).encode()) != self.sha256:
+            raise ValueError("sha256 is not the hash of those of the files")
 
 
 def load(folder: str | Path, threads: int | None = None) -> Dataset:
@@ -66,7 +80,7 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
 
 def _read_description(folder: Path) -> tuple[Json, _Description]:
     """Reads `dataset.json`, and returns its content as plain JSON and as a checked type."""
-    path = folder / DATASET
+    path = folder / DATASET if (folder / DATASET).exists() else folder / ABOUT / DATASET
     if not path.exists():
         raise ValueError(
             f"{folder}: no data set: there is no {DATASET}, which `euphoria collect` writes when all games are played"
@@ -75,7 +89,7 @@ def _read_description(folder: Path) -> tuple[Json, _Description]:
         found = read_json(read_text(path))
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError(f"not of the format {FORMAT}")
-        if found.get("version") != VERSION:
+        if found.get("version") not in (EARLIER, VERSION):
             raise ValueError(f"of version {shown(found.get('version'))} of the format, not {VERSION}: collect it again")
         about = checked(found, _Description)
         here, there = layout(), {key: about.environment.get(key) for key in layout()}
@@ -119,6 +133,9 @@ class Dataset:
         self.rules, self.reward = Rules.from_dict(found.rules), found.reward
         self.decisions = sum(file.decisions for file in found.files)
         self._folder, self._files, self._threads = folder, found.files, threads
+        plan = [agent.spec for agent in found.agents], found.rules, found.reward, found.seed
+        firsts = itertools.accumulate((file.games for file in found.files), initial=0)
+        self._origins = {file.name: origin_of(*plan, first, file.games) for file, first in zip(found.files, firsts, strict=False)}
 
     def __len__(self) -> int:
         return sum(file.games for file in self._files)
@@ -182,9 +199,11 @@ class Dataset:
             content = path.read_bytes()
             if sha256(content) != file.sha256:
                 raise ValueError(f"its SHA-256 is not that in {DATASET}")
-            columns = read_part(content, self.agents)
+            origin = self._origins[file.name]
+            columns = read_part(content, self.agents, None if self.about["version"] == EARLIER else origin)
             if columns.size != file.decisions:
                 raise ValueError(f"it has {columns.size} decisions, not {file.decisions} as {DATASET} says")
+            check_games(columns.scalars, origin["first"], file.games)
             return columns
         except FileNotFoundError:
             raise ValueError(f"{path} is missing") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,9 +13,11 @@ import pyarrow.parquet as pq
 
 from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.observations import OBS_SIZE
 
 LEVEL = 6  # of compression; a higher one takes longer and saves 2 %
+ORIGIN = "euphoria"  # the key of what a file says of its games
 ROWS = 1 << 17  # in a row group
 PAGE = 1 << 24  # bytes of a page, which is large since the compression finds repetitions only within a page
 # The columns in their order: first those with a number for each decision, then those with a list.
@@ -52,8 +55,8 @@ class Columns(NamedTuple):
         return len(self.scalars["game"])
 
 
-def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
-    """Returns a part as the bytes of a Parquet file; equal parts give equal bytes with the same version of pyarrow."""
+def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any]) -> bytes:
+    """Returns a part as the bytes of a Parquet file, which has its origin; equal parts give equal bytes with one pyarrow."""
     agent = pa.DictionaryArray.from_arrays(pa.array(columns.scalars["agent"]), pa.array(agents, pa.string()))
     arrays = [pa.array(columns.scalars[name]) if name != "agent" else agent for name in SCALARS]
     arrays += [
@@ -61,28 +64,16 @@ def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
         for name, one in columns.lists.items()
     ]
     sink = pa.BufferOutputStream()
+    table = pa.Table.from_arrays(arrays, schema=_schema().with_metadata({ORIGIN: json.dumps(origin)}))
     pq.write_table(
-        pa.Table.from_arrays(arrays, schema=_schema()), sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd",
-        compression_level=LEVEL, use_dictionary=["agent"], write_statistics=["game"],
+        table, sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd", compression_level=LEVEL,
+        use_dictionary=["agent"], write_statistics=["game"],
     )  # fmt: skip
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
 
-def count_rows(content: bytes) -> int:
-    """Returns the number of decisions in a part.
-
-    Raises:
-        ValueError: it is no such file.
-    """
-    try:
-        rows: int = pq.ParquetFile(pa.BufferReader(content)).metadata.num_rows
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"not a file of Parquet: {error}") from None
-    return rows
-
-
-def read_part(content: bytes, agents: Sequence[str]) -> Columns:
+def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] | None = None) -> Columns:
     """Returns the columns of a part, from the bytes of its file and the specs of the data set, each once.
 
     Raises:
@@ -94,6 +85,10 @@ def read_part(content: bytes, agents: Sequence[str]) -> Columns:
         raise ValueError(f"not a file of Parquet: {error}") from None
     if not table.schema.equals(_schema()):
         raise ValueError("its columns are not those of a data set")
+    if origin is not None and (table.schema.metadata or {}).get(ORIGIN.encode()) != json.dumps(origin).encode():
+        raise ValueError("its games are not those that are wanted")
+    if not len(table):
+        raise ValueError("it has no decisions")
     arrays = {name: table.column(name).chunk(0) for name in table.column_names}
     arrays["agent"] = _places(arrays["agent"], agents)
     scalars = {name: arrays[name].to_numpy(zero_copy_only=False) for name in SCALARS}
@@ -104,7 +99,23 @@ def read_part(content: bytes, agents: Sequence[str]) -> Columns:
         _check_range("an entry", lists[entries].indices, OBS_SIZE)
     _check_range("a legal move", lists["legal"].indices, NUM_ACTIONS)
     _check_range("an action", scalars["action"], NUM_ACTIONS)
+    _check_range("a seat", scalars["seat"], MAX_PLAYERS)
     return Columns(scalars, lists)
+
+
+def check_games(scalars: Mapping[str, np.ndarray], first: int, games: int) -> None:
+    """Raises a `ValueError` if the decisions are not those of `games` whole games from number `first` on, in their order."""
+    game, size = scalars["game"], len(scalars["game"])
+    begins = np.flatnonzero(np.diff(game, prepend=game[0] - 1))
+    if not np.array_equal(game[begins], np.arange(first, first + games)):
+        raise ValueError(f"its games are not the {games} from number {first} on, in their order")
+    if not np.array_equal(scalars["index"], np.arange(size) - np.repeat(begins, np.diff(begins, append=size))):
+        raise ValueError("the decisions of a game are not in their order, or not all there")
+    last = np.full(games * MAX_PLAYERS, -1)  # by game and seat
+    last[(game - first) * MAX_PLAYERS + scalars["seat"]] = np.arange(size)
+    ends = np.flatnonzero(scalars["terminated"] | scalars["truncated"])
+    if not np.array_equal(np.sort(last[last >= 0]), ends) or not np.isin(np.append(begins[1:], size) - 1, ends).all():
+        raise ValueError("a game does not end with the last decisions of its seats")
 
 
 def joined(parts: Sequence[Columns]) -> Columns:

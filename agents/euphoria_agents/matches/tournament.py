@@ -10,9 +10,12 @@ import contextlib
 import hashlib
 import itertools
 import json
+import os
 import re
+import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -23,51 +26,32 @@ import numpy as np
 from openskill.models import PlackettLuce
 
 import euphoria_env
-from euphoria_agents.agent import Agent
-from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess, counts_of
-from euphoria_agents.files import append_line, write_whole
-from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
+from euphoria_agents.agent_process import counts_of
+from euphoria_agents.files import append_line, read_text, write_whole
+from euphoria_agents.matches.match import MatchResult, Played, Score, play_cast, score
+from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.registry import file_hashes, is_builtin, load
+from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined
+from euphoria_agents.registry import file_hashes, is_builtin
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
+from euphoria_env.engine import cache_files
 
+SEED = "_seed.txt"  # in the folder of a run; readers of Parquet pass over files with such names
 SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # the most games of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # in a unit of work with agents that search: their games take long, and an interrupt loses a whole unit
 
 _hashes_once = cache(file_hashes)
-_players: dict[tuple[str, float | None], Agent] = {}
-
-
-def player(spec: str, limit: float | None = None) -> Agent:
-    """Returns the agent of a spec, which is made once: a built-in one if there is no limit, otherwise an `AgentProcess`.
-
-    Args:
-        spec: as for `load`.
-        limit: the seconds for a decision after the first one; None: `FIRST_SECONDS`, as for the first one.
-
-    Raises:
-        ValueError: see `load`.
-        AgentFailed: see `AgentProcess`.
-    """
-    if (spec, limit) not in _players:
-        seconds = FIRST_SECONDS if limit is None else limit
-        here = limit is None and is_builtin(spec)
-        _players[spec, limit] = load(spec) if here else AgentProcess(spec, first_seconds=FIRST_SECONDS, seconds=seconds)
-    return _players[spec, limit]
+PLAYERS = Players()  # of this process
+player = PLAYERS.player
 
 
 @contextlib.contextmanager
 def players_ended() -> Iterator[None]:
     """Ends the processes of all players when the `with` statement ends."""
-    try:
+    with contextlib.closing(PLAYERS):
         yield
-    finally:
-        while _players:
-            _, one = _players.popitem()
-            if isinstance(one, AgentProcess):
-                one.close()
 
 
 @dataclass(frozen=True)
@@ -125,20 +109,43 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
         limit: the seconds for a decision of the first agent; if its `act_batch` answers many at once, for the average.
 
     Raises:
-        ValueError: the code or the checkpoints here differ from those of the unit.
+        ValueError: the code or the checkpoints here differ from those of the unit, or a file that an agent read has changed.
         AgentFailed: an agent failed, or took too long.
     """
     if unit.sources != sources(unit.lineup):
         raise ValueError("code or checkpoints are not those with which the games began")
-    first, *others = unit.lineup
-    lineup = [player(first, limit), *map(player, others)]
-    before = counts_of(lineup[0])
-    result = play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records, unit.salt)
-    return replace(result, counts={name: n - before.get(name, 0) for name, n in counts_of(lineup[0]).items()})
+    n = len(unit.lineup)
+    deals = unit.seed, n, unit.number
+    cast = PLAYERS.cast(unit.lineup, deals, limit)
+    secret = seed_for(itertools.chain(*cast), unit.seed), n, unit.number
+    firsts = {id(row[0]): row[0] for row in cast}.values()
+    before = _counted(firsts)
+    result = play_cast(cast, unit.games, unit.rules, deals, secret, records, unit.salt)
+    counts = {name: counted - before[name] for name, counted in _counted(firsts).items()}
+    return replace(result, counts=counts, inputs=inputs_of(unit.lineup))
+
+
+def inputs_of(specs: Collection[str]) -> dict[str, Inputs]:
+    """Returns what the players of these specs have read in their processes until now; nothing for agents of this project.
+
+    Raises:
+        ValueError: a file changed after it was read, or is not the same in all processes; the message names it.
+    """
+    models = {spec: Inputs(unseen=[CONNECTION]) for spec in specs if spec.startswith("llm:")}
+    return joined([models, *({one.name: one.inputs()} for one in PLAYERS.processes(specs))])
+
+
+def _counted(agents: Iterable[Any]) -> dict[str, float]:
+    """Returns the sums of what agents have counted."""
+    found = defaultdict[str, float](float)
+    for agent in agents:
+        for name, counted in counts_of(agent).items():
+            found[name] += counted
+    return found
 
 
 def sources(specs: Sequence[str]) -> str:
-    """Returns a hash of all that games depend on: the code, the shipped checkpoints and the files of the specs."""
+    """Returns a hash of what is known before the games: the code, the shipped checkpoints, and files in specs of this project."""
     digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
         if hashes := _hashes_once(spec):
@@ -148,12 +155,17 @@ def sources(specs: Sequence[str]) -> str:
 
 @cache
 def hash_of_code() -> bytes:
-    """Returns a hash of the code of this project, and of the checkpoints that come with it."""
-    digest = hashlib.blake2b()
-    for folder in (Path(euphoria_env.__file__).parent, Path(__file__).parent.parent):
-        for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.safetensors")]):
-            digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.digest()
+    """Returns a hash of the code of this project, without comments and docstrings, and of the checkpoints that come with it."""
+    folders = Path(euphoria_env.__file__).parent, Path(__file__).parent.parent
+    code, checkpoints = ([file for one in folders for file in sorted(one.rglob(f"*.{end}"))] for end in ("py", "safetensors"))
+    text = cache_files.short_hash(b"\0".join(str(file).encode() + file.read_bytes() for file in [*code, *checkpoints]))
+    kept = (cache_files.cache_directory() or Path(os.devnull)) / f"euphoria_agents-matches-{text}.key"
+    key = cache_files.read(kept)  # since the next line takes a second
+    if key is None:
+        weights = [hashlib.sha256(file.read_bytes()).hexdigest() for file in checkpoints]
+        key = cache_files.short_hash(repr((cache_files.code_key(code), weights)).encode()).encode()
+        cache_files.write(kept, key)
+    return key
 
 
 # ------------------------------------------------------------------------------------------------------------- schedules
@@ -171,6 +183,22 @@ def check_counts(**counts: int) -> None:
             raise ValueError(f"{name} must be at least {least}, not {value}")
         if name == "games" and value > MOST_GAMES:
             raise ValueError(f"games must be at most {MOST_GAMES:,}, not {value:,}")
+
+
+def choose_seed(given: int | None, folder: Path | None) -> int:
+    """Returns the seed of a run: the one given, else that which `keep_seed` has put into its folder, else 128 random bits."""
+    if given is not None or folder is None or not (folder / SEED).exists():
+        return secrets.randbits(128) if given is None else given
+    try:
+        return int(read_text(folder / SEED))
+    except ValueError:
+        raise ValueError(f"{folder / SEED} must be a number: name the seed by --seed") from None
+
+
+def keep_seed(folder: Path | None, seed: int) -> None:
+    """Writes the seed of a run into its folder, unless it has one, so that the same command continues it."""
+    if folder and not (folder / SEED).exists():
+        write_whole(folder / SEED, f"{seed}\n")
 
 
 def seeds_of_a_unit(specs: Sequence[str]) -> int:
@@ -209,7 +237,7 @@ def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[
     check_counts(games=games, seed=seed)
     if len(specs) < 2 or len(set(specs)) < len(specs):
         raise ValueError(f"a tournament needs two or more different agents, not {', '.join(specs)}")
-    n, size = rules.num_players, seeds_of_a_unit(specs)
+    n, size, seed = rules.num_players, seeds_of_a_unit(specs), seed_for(map(player, specs), seed)
     lineups_of_one = len(specs) - 1 if n == 2 else n  # of one agent in a round
     units = []
     for turn in range(-(-games // (lineups_of_one * n * size))):
@@ -251,9 +279,11 @@ class Journal:
         self._latest = time.perf_counter()
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
-        """Returns the results of those units that are finished."""
-        found = {_key(entry.chunk): entry.result for entry in self._entries()}
-        return {unit: found[unit.key] for unit in units if unit.key in found and self._has_records(unit)}
+        """Returns the results of those units that are finished, by agents that would read the same files today."""
+        last = {_key(entry.chunk): entry.result for entry in self._entries()}
+        found = {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
+        changed = changed_since(inputs for result in found.values() for inputs in result.inputs.values())
+        return {unit: result for unit, result in found.items() if _is_known(unit, result, changed)}
 
     def seconds(self, units: Iterable[WorkUnit]) -> float:
         """Returns how long these units took by the clock, over all starts: the processes play at the same time."""
@@ -290,6 +320,12 @@ class _Entry(msgspec.Struct):
     seconds: float = 0.0
 
 
+def _is_known(unit: WorkUnit, result: MatchResult, changed: Collection[tuple[str, str]]) -> bool:
+    """Returns whether a result says what all agents of its unit read, and none of that has changed."""
+    own = {spec for spec in unit.lineup if not is_builtin(spec)}
+    return own <= {*result.inputs} and not any(pair in changed for one in result.inputs.values() for pair in one.files.items())
+
+
 def _key(unit: Mapping[str, Any]) -> str:
     return json.dumps(unit, sort_keys=True)
 
@@ -309,15 +345,22 @@ def play_units(
         run, progress: see `resume_work`.
         limit: see `play_unit`.
         play: plays a unit, with the arguments of `play_unit`.
+
+    Raises:
+        ValueError: a file that an agent reads changed while the units were played; the message names it.
     """
     results = journal.finished(units)
+    known = joined([*(result.inputs for result in results.values()), inputs_of({spec for one in units for spec in one.lineup})])
 
     def save(unit: WorkUnit, result: MatchResult) -> None:
+        nonlocal known
+        known = joined([known, result.inputs])
         journal.add(unit, result)
         results[unit] = result
 
     work = partial(play, records=journal.records is not None, limit=limit)
-    resume_work(units, set(results), work, run, save, progress, journal.file is not None)
+    in_order = sorted(units, key=lambda unit: unit.lineup)  # so that few processes get the same deals, and must be replaced
+    resume_work(in_order, set(results), work, run, save, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 

@@ -1,4 +1,7 @@
-"""Lists all ways to answer a series of single choices (R18.2), or to retrieve workers, so that a player can answer at once."""
+"""Lists all ways to answer a series of single choices (R18.2), or to retrieve workers, so that a player can answer at once.
+
+Whatever is tried out here is tried on copies in which all cards hidden from the player are dealt again (R19).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from itertools import dropwhile, islice, takewhile
 
 from euphoria_env import Game, actions, words
 from euphoria_env.board import ITEMS, SLOTS
+from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import Event, EventKind
 
 MAX_WAYS = 200  # the most ways that are listed
@@ -29,6 +33,25 @@ class Way:
 
     actions: tuple[int, ...]
     items: dict[str, int]
+
+
+def belong_together(game: Game, moves: Sequence[int | str]) -> bool:
+    """Returns whether these moves answer one series, or retrieve workers, as far as the player who decides can know beforehand.
+
+    Raises:
+        IllegalMove: the first move is illegal.
+    """
+    now = game.determinize(game.player, 0)
+    now.play(moves[0])
+    for move in moves[1:]:
+        drawn = any(KIND_ROWS[EventKind(event.kind)].outcome for event in now.events)
+        if drawn or now.deciding not in ("series", "take") or (now.player, now.turn) != (game.player, game.turn):
+            return False
+        try:
+            now.play(move)
+        except ValueError:
+            return False
+    return True
 
 
 def ways_to_answer(game: Game) -> list[Way]:
@@ -77,7 +100,7 @@ def retrievals(game: Game, names: Sequence[str]) -> list[Retrieval]:
     """Returns every way of the player who decides to retrieve workers; `names`: what the players are called."""
     if game.deciding not in ("open", "take"):
         return []
-    there = game.to_dict()["workers"]
+    there = game.describe()["workers"]
     own = {space: [face for owner, face in workers if owner == game.player] for space, workers in there.items()}
     taken = [actions.NAMES[actions.TAKE + int(k)] for k in game.states[0]["taken"] if k >= 0]
     return list(_retrievals(game, names, {space: faces for space, faces in own.items() if faces}, (), taken))

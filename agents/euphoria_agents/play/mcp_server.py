@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from threading import Lock
+import asyncio
+import io
+import json
+import os
+from asyncio import Lock
+from collections.abc import AsyncIterator, Callable
+from functools import partial, wraps
 from typing import Any
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
+from euphoria_agents import background
 from euphoria_agents.agent import MoveThought
+from euphoria_agents.error_text import one_line
 from euphoria_agents.play import Agents, Seat, Session
 from euphoria_agents.play.failures import PlayerFailed
 from euphoria_agents.play.seats import AGENT_NAMES, with_distinct_names
 from euphoria_agents.play.study.decision_analysis import best_thoughts
+from euphoria_agents.play.web.agents import check_budget
+from euphoria_agents.play.web.limits import MAX_BODY
+from euphoria_agents.play.web.queueing import in_thread
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.text import TextOptions, observation_text, rules_text
+from euphoria_env.text import TextOptions, observation_text, read_answer, rules_text
 
 OPPONENT = "ppo"
 HOW_TO_PLAY = "`moves` lists your legal moves; call `play` with one of them, word for word"
 SHOWN_MOVES = 3  # the most moves that a hint names
 LONGEST_ERROR = 5000  # characters; an error may quote what the client sent
+PARSE_ERROR = -32700  # of JSON-RPC
 
 
 class Table:
@@ -41,6 +56,7 @@ class Table:
         self._agents, self._hints = agents, hints
         self._session: Session | None = None
         self._seat = 0
+        self._asked, self._stopped = ("", 0), False  # the spec and the seat of the agent that is asked
 
     def new_game(
         self,
@@ -69,7 +85,11 @@ class Table:
         seats = [Seat(AGENT_NAMES[k], named[min((k - seat) % players, len(named)) - 1]) for k in range(players)]
         seats[seat] = Seat("You")
         session = Session.of(Game(rules, seed), with_distinct_names(seats), agents=self._agents)
-        session.check_agents()
+        for spec in named:
+            if spec not in self._agents.allowed:
+                check_budget(spec)
+            self._about_to_ask(spec, 0)
+            self._agents.check(spec)
         self._let_agents_play(session)
         self._session, self._seat = session, seat
         return self.look()
@@ -90,11 +110,13 @@ class Table:
         """Plays a move, and the agents' next ones; returns what happened, the question, and your legal moves.
 
         Args:
-            move: a legal move, word for word as `moves` writes it.
+            move: a legal move, word for word as `moves` writes it; longer answers are read as those of language models.
         """
         session = self._begun()
-        before = session.decisions
-        session.play(self._seat, " ".join(move.lower().split()))
+        before, answer = session.decisions, read_answer(move, session.game_at().legal())
+        if answer.fault:
+            raise ValueError(f"{answer.error}; {HOW_TO_PLAY}")
+        session.play(self._seat, answer.move)
         self._let_agents_play(session)
         return "\n".join([*session.log(self._seat, before), "", session.question(self._seat), "", self.moves()])
 
@@ -131,6 +153,7 @@ class Table:
         if self._hints is None:
             raise ValueError("no hints are allowed: start the server with --hints AGENT")
         session = self._begun()
+        self._about_to_ask(self._hints, self._seat)
         best = best_thoughts(session.hint(self._seat, self._hints)["moves"], SHOWN_MOVES)
         notation = {move.action: move.notation for move in session.moves(self._seat)}
         if not best:
@@ -145,7 +168,32 @@ class Table:
 
     def _let_agents_play(self, session: Session) -> None:
         while (think := session.thinker()) is not None:
+            self._about_to_ask(session.seats[session.player].spec or "", session.player)
             session.play(session.player, think())
+
+    def _about_to_ask(self, spec: str, seat: int) -> None:
+        self._asked = spec, seat
+        if self._stopped:
+            raise ValueError("this call was cancelled")
+
+    def stop(self) -> None:
+        """Ends the call that is under way: its agents decide no more; any thread may call it, again and again."""
+        self._stopped = True
+        self._agents.stop(*self._asked)
+
+    def tool(self, method: Callable[..., str], lock: Lock) -> Callable[..., Any]:
+        """Returns a method as a tool with errors that the client can read, which can be cancelled; calls wait for each other."""
+
+        @wraps(method)
+        async def call(*args: Any, **kwargs: Any) -> str:
+            try:
+                async with lock:
+                    self._stopped = False
+                    return await in_thread(partial(method, *args, **kwargs), self.stop)
+            except (ValueError, TypeError, PlayerFailed) as error:
+                raise ToolError(str(error)[:LONGEST_ERROR]) from error
+
+        return call
 
 
 def rules() -> str:
@@ -179,18 +227,62 @@ def _opinion(thought: MoveThought) -> str:
     return f" ({told})" if told else ""
 
 
-def _in_words(method: Callable[..., str], lock: Lock) -> Callable[..., str]:
-    """Returns the method with errors that the client can read; calls that come at once wait for each other."""
+class _Server(MCPServer):
+    """A server that answers every line of its input, also those that are no message."""
 
-    @wraps(method)
-    def call(*args: Any, **kwargs: Any) -> str:
-        try:
-            with lock:  # each call has a thread of its own
-                return method(*args, **kwargs)
-        except (ValueError, TypeError, PlayerFailed) as error:
-            raise ToolError(str(error)[:LONGEST_ERROR]) from error
+    async def run_stdio_async(self) -> None:
+        """Serves until stdin ends."""
+        server, nothing = self._lowlevel_server, anyio.wrap_file(io.StringIO())
+        async with stdio_server(stdin=nothing) as (_, answers), anyio.create_task_group() as group:
+            requests, received = anyio.create_memory_object_stream[Any](0)
 
-    return call
+            async def read() -> None:
+                async with requests:
+                    async for line in _lines():
+                        message, valid = _read_message(line)
+                        await (requests if valid else answers).send(message)
+                    await anyio.wait_all_tasks_blocked()  # a call that has not begun when stdin ends would get no answer
+
+            group.start_soon(read)
+            await server.run(received, answers, server.create_initialization_options())
+
+
+async def _lines() -> AsyncIterator[bytes]:
+    """Yields the lines of stdin; of one that is too long a part that is too long, too."""
+    rest, chunk = b"", b"\n"
+    while chunk:
+        chunk = await asyncio.wrap_future(background.begin(partial(os.read, 0, 1 << 16)))
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in [*lines, *([] if chunk or not rest else [rest])]:
+            yield line
+        rest = rest[: MAX_BODY + 1]
+
+
+def _read_message(line: bytes) -> tuple[SessionMessage, bool]:
+    """Reads a line; returns its message and True, or the error that answers it and False."""
+    number = None
+    try:
+        if len(line) > MAX_BODY:
+            raise ValueError(f"a message has at most {MAX_BODY:,} bytes")
+        found = json.loads(line)
+        if isinstance(found, dict) and "id" in found:
+            if type(found["id"]) not in (int, str):
+                raise ValueError("the id of a request is an integer or a text")
+            str(found["id"]).encode()
+            number = found["id"]
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)), True
+    except (ValueError, RecursionError) as error:
+        told = ErrorData(code=PARSE_ERROR, message=one_line(error)[:LONGEST_ERROR])
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=told)), False
+
+
+def _strict(tool: Tool) -> Tool:
+    """Returns a tool that refuses arguments which it does not have, and converts none: `true` is no number."""
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config = {**arguments.model_config, "extra": "forbid", "strict": True}
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema()
+    return tool
 
 
 def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
@@ -200,9 +292,9 @@ def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
         agents: makes the opponents.
         hints: the spec of the agent that gives hints; None: the tool says that there are none.
     """
-    server, table, lock = MCPServer("euphoria"), Table(agents, hints), Lock()
-    for method in (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint):
-        server.tool()(_in_words(method, lock))
+    table, lock = Table(agents, hints), Lock()
+    methods = (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint)
+    server = _Server("euphoria", tools=[_strict(Tool.from_function(table.tool(method, lock))) for method in methods])
     for read in (rules, cards):
         server.resource(f"euphoria://{read.__name__}", mime_type="text/markdown")(read)
     return server

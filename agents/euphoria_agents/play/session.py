@@ -17,13 +17,15 @@ from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
 from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
-from euphoria_agents.play.joint_moves import Retrieval, Way, retrievals, ways_to_answer
+from euphoria_agents.play.joint_moves import Retrieval, Way, belong_together, retrievals, ways_to_answer
 from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
+from euphoria_agents.registry import is_builtin
 from euphoria_agents.validation import checked
-from euphoria_env import Game, Rules, actions, agent_protocol, words
+from euphoria_env import Game, IllegalMove, Rules, actions, agent_protocol, words
 from euphoria_env.board import SPACES
+from euphoria_env.derived_seeds import stretched
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.render.view import View, view_of
@@ -31,6 +33,8 @@ from euphoria_env.render.view import View, view_of
 T = TypeVar("T")
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
 CANNOT_UNDO = "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown"
+NOT_TOGETHER = "several moves at once must answer one series of choices, without anything drawn, shown or asked in between"
+CANNOT_FOLLOW = "an outcome that was loaded for this game cannot follow this move"
 
 _WORKER_EVENTS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
 
@@ -100,9 +104,9 @@ class Session:
 
     def check_agents(self) -> None:
         """Makes the agents of all seats; raises a `ValueError` if one is not allowed or cannot be made."""
-        for seat in self.seats:
+        for k, seat in enumerate(self.seats):
             if seat.spec is not None:
-                self._agents.check(seat.spec)
+                self._agents.check(seat.spec, k)
 
     @property
     def rules(self) -> Rules:
@@ -222,18 +226,30 @@ class Session:
             Stale, WrongSeat, IllegalMove: the game has changed since that version, another seat must decide, or the move is not
                 legal. Nothing is changed then.
         """
+        self.play_together(seat, [action], version)
+
+    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
+        """Plays several moves of a seat that answer one series, or retrieve workers; see `belong_together`.
+
+        Raises:
+            Stale, WrongSeat, IllegalMove: as for `play`; `IllegalMove` only for the first move.
+            ValueError: the moves do not belong together; or an outcome loaded for this game cannot follow one, after those
+                before it were played.
+        """
         self._check_seat(seat)
         self._check_version(version)
         if not self.over and seat != self.player:
             raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
-        self._game.play(action)
-        self.version += 1
-
-    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
-        """Plays several moves of a seat; raises as `play` does, but then some of the moves may have been played."""
-        self._check_version(version)
-        for move in moves:
-            self.play(seat, move)
+        if moves[1:] and not belong_together(self._game, moves):
+            raise ValueError(NOT_TOGETHER)
+        try:
+            for move in moves:
+                self._game.play(move)
+                self.version += 1
+        except ValueError as error:  # its message would tell what is drawn next, unless it is about the first move
+            if isinstance(error, IllegalMove) and not moves[1:]:
+                raise
+            raise ValueError(CANNOT_FOLLOW) from None
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:
@@ -247,7 +263,7 @@ class Session:
         """
         self._check_seat(seat)
         if spec is not None:
-            self._agents.check(spec)
+            self._agents.check(spec, seat)
         player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
         self._logs, self._views = {}, {}  # the old ones contain the old name
@@ -281,18 +297,20 @@ class Session:
 
         The function may be called later and in another thread, and raises `PlayerFailed`. The cards that are hidden from
         the agent are dealt again, with a seed made from the game's seed and the number of the decision. So a game continues
-        identically after it was saved and loaded, or after moves were taken back.
+        identically after it was saved and loaded, or after moves were taken back. For an agent that is not built in the seed is
+        made so slowly that it cannot find that of the game by trying.
         """
         seat = self.player
         spec = self.seats[seat].spec
         if self.over or spec is None:
             return None
-        game, seed = self._game.clone(), _hash(self._start, str(self.decisions))
+        game, start, decisions = self._game.clone(), self._start, str(self.decisions)
 
         def think() -> int:
-            chance = AgentGenerator(np.random.default_rng(seed))
+            origin = start if is_builtin(spec) else stretched(start).hex()
+            chance = AgentGenerator(np.random.default_rng(_hash(origin, decisions)))
             given = game.observation(seat), game.mask(), chance.own
-            name = f"{_hash(self._start, 'story'):x}"
+            name = f"{_hash(origin, 'story'):x}"
             return self._ask(
                 seat, spec, lambda agent: agent_protocol.query_one(agent, *given, lambda: chance.deal(game, seat, agent, name))
             )
@@ -313,14 +331,14 @@ class Session:
             raise ValueError("the game has ended, nobody has a move")
         if seat != game.player:
             raise WrongSeat(f"seat {game.player} must decide, not seat {seat}")
-        self._agents.check(spec)
+        self._agents.check(spec, seat)
         observation, mask = game.observation(seat), game.mask()
         chance = AgentGenerator(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
         return self._ask(seat, spec, lambda agent: explained(agent, observation, mask, chance.own, chance.deal(game, seat)))
 
     def _ask(self, seat: int, spec: str, question: Callable[[Agent], T]) -> T:
         try:
-            with self._agents.borrowed(spec) as agent:
+            with self._agents.borrowed(spec, seat) as agent:
                 return question(agent)
         except Exception as error:
             raise PlayerFailed(seat, spec, error) from error

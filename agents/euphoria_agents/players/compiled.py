@@ -15,6 +15,7 @@ from euphoria_agents.players.packed_arguments import WORDS, loader, store
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.search.playouts import random_unit
+from euphoria_agents.players.search.sure_wins import take_sure_wins
 from euphoria_agents.players.weights import Weights, spin, weigh
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.agent_protocol import LEARNER, NO_MOVE
@@ -39,8 +40,9 @@ def kinds_of(agents: Iterable[Any], most: int | None = None) -> tuple[list[int],
     """Returns the kind of each agent, how many deals it looks at, and the networks, at most `most`."""
     kinds, deals, policies = list[int](), list[int](), list[Policy]()
     for agent in agents:
-        own = getattr(agent, "__dict__", {}).keys() & {"act", "act_batch"}  # an instance may have functions of its own
-        known: Any = None if own else type(agent)
+        own = getattr(agent, "__dict__", {})  # an instance may have functions of its own
+        changed = own.keys() & {"act", "act_batch"} or own.get("reconsider", take_sure_wins) is not take_sure_wins
+        known: Any = None if changed else type(agent)
         deals.append(agent.samples if known is Greedy else 0)
         if known is PPO and len(policies) != most:
             kinds.append(len(policies))
@@ -127,10 +129,10 @@ class LineUp(NamedTuple):
         """Which agents choose in Python, bool (A,)."""
         return self.kinds[:, 0] == ASKED
 
-    def bind(self, learners: np.ndarray, games: BatchArrays) -> Callable[[int, int], int]:
+    def bind(self, learners: np.ndarray, games: BatchArrays, moves: np.ndarray, active: np.ndarray) -> Callable[[int, int], int]:
         """Returns a function that plays games on; see `Player.compiled`."""
-        packed: Any = (games, self, learners) if config.DISABLE_JIT else np.zeros(WORDS, np.int64)
-        _pack(games, self, learners, packed)
+        packed: Any = (games, self, learners, moves, active) if config.DISABLE_JIT else np.zeros(WORDS, np.int64)
+        _pack(games, self, learners, moves, active, packed)
         return partial(_play_some if self.kinds[:, 1].any() else play_opponents, packed)
 
 
@@ -181,25 +183,25 @@ def _choose(g, player, players, generator, work):  # type: ignore[no-untyped-def
     return work.moves[draw_by_logs(work.logs, n, chance)]
 
 
-_ARGUMENTS = BATCH_ARRAYS, LINE_UP, array(LEARNER)
+_ARGUMENTS = BATCH_ARRAYS, LINE_UP, array(LEARNER), array(np.int64), array(np.bool_)
 _load = loader(types.Tuple(_ARGUMENTS))
 
 
 @entry(*_ARGUMENTS, "int64[:]")
-def _pack(games, players, learners, packed):  # type: ignore[no-untyped-def]
-    store(packed, (borrowed(games), borrowed(players), borrowed(learners)))
+def _pack(games, players, learners, moves, active, packed):  # type: ignore[no-untyped-def]
+    store(packed, (borrowed(games), borrowed(players), borrowed(learners), borrowed(moves), borrowed(active)))
 
 
 @entry("int64[:] int64 int64", apart=True)
 def play_opponents(packed, first, last):  # type: ignore[no-untyped-def]
     """Plays the active games first to last - 1 on, as `Player.compiled` says; returns how many ended."""
-    games, players, learners = _load(packed)
+    games, players, learners, moves, active = _load(packed)
     work, ends = new_workspace(players.width), 0
     for i in range(first, last):
-        g, learner = games.states[i], learners[i]
-        if not learner["active"]:
+        if not active[i]:
             continue
-        seat, agents, move = learner["seat"], learner["agents"], learner["move"]
+        g, learner, move = games.states[i], learners[i], moves[i]
+        seat, agents = learner["seat"], learner["agents"]
         tape, potential = tape_of(games.tapes, i), games.potential[i]
         if move == NO_MOVE:
             move = _choose(g, agents[int(g["player"])], players, learner["generator"], work)

@@ -22,6 +22,7 @@ from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.engine.tape import TAPE, empty_tape
 
@@ -59,6 +60,7 @@ def judge_moves(root, deals, seed, tape, chosen, n):  # type: ignore[no-untyped-
 @entry(array(GAME_DTYPE, read_only=True), "int64 int64", TAPE, "int64[:] float64[:,:]")
 def look_ahead(rows, deals, seed, tape, chosen, values):  # type: ignore[no-untyped-def]
     """Writes the legal moves of the first row, and what they are worth by `judge_moves`; returns their number."""
+    check(rows, 0)
     n, players = list_moves(rows[0]["legal"], chosen), int(rows[0]["num_players"])
     values[:n, :players] = judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n)
     return n
@@ -82,7 +84,8 @@ class Greedy(Agent):
         samples: the number of deals of hidden cards and future dice; the deals are the same for all moves.
     """
 
-    needs_game, compiled = True, "euphoria_agents.players.compiled"
+    needs_game = keeps_games_apart = True
+    compiled = "euphoria_agents.players.compiled"
 
     def __init__(self, samples: int = SAMPLES) -> None:
         self.samples = samples

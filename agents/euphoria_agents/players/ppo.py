@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import choose_by_network
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_positions
+from euphoria_agents.players.search.sure_wins import explain_sure_win, take_sure_wins
 from euphoria_env import actions
 from euphoria_env.board import MAX_PLAYERS
 
@@ -52,7 +54,10 @@ def make_ppo(argument: str = "") -> PPO:
     Raises:
         ValueError: see `PPO.load`.
     """
-    return PPO.load(checkpoint_path(argument))
+    agent = PPO.load(checkpoint_path(argument))
+    if not argument.startswith("@"):  # those that benchmarks name play as ever
+        agent.reconsider = take_sure_wins
+    return agent
 
 
 class PPO(Agent):
@@ -63,9 +68,11 @@ class PPO(Agent):
 
     Attributes:
         policy: the network as it is laid out for the compiled layers.
+        reconsider: that of a `Player`, if the agent takes sure wins.
     """
 
-    compiled = "euphoria_agents.players.compiled"
+    keeps_games_apart, compiled = True, "euphoria_agents.players.compiled"
+    reconsider: Callable[[np.ndarray, np.ndarray, Callable[[int], Game]], None]
 
     def __init__(self, found: Parts) -> None:
         self._parts = found
@@ -127,7 +134,8 @@ class PPO(Agent):
         """Returns the probability of each move and, if a game is given, the network's win probabilities; see `Agent.explain`."""
         legal = np.flatnonzero(mask)
         chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))
-        return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._win_probs(game))
+        found = explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._win_probs(game))
+        return explain_sure_win(found, game) if game is not None and hasattr(self, "reconsider") else found
 
     def _win_probs(self, game: Game | None) -> list[float] | None:
         """Returns each seat's win probability, from what the mover sees; None without a game, or if the network has none."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Uniform(Agent):
     """Plays uniformly at random."""
 
-    compiled = "euphoria_agents.players.compiled"
+    keeps_games_apart, compiled = True, "euphoria_agents.players.compiled"
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""

@@ -362,7 +362,7 @@ def explain_by_weight(observation, mask, rows, moves, shares):  # type: ignore[n
 class Weights(Agent):
     """Plays each legal move with a probability in proportion to its weight."""
 
-    compiled = "euphoria_agents.players.compiled"
+    keeps_games_apart, compiled = True, "euphoria_agents.players.compiled"
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""

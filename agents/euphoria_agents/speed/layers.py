@@ -15,8 +15,8 @@ import numpy as np
 
 from euphoria_agents.speed.measure import clock
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
-from euphoria_env.engine import loop, observe
-from euphoria_env.engine.state import GAME_DTYPE, copy_rows
+from euphoria_env.engine import loop
+from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.envs.environment import PICTURE_SIZE, frame
 from euphoria_env.envs.random_moves import sample
@@ -45,23 +45,20 @@ def engine(players: int, n: int, seed: int) -> Work:
 def batch(players: int, n: int, seed: int, observe_too: bool = True, choice: bool = False) -> Work:
     """Calls `Batch.step` with uniformly random moves, from all stages of a game; `choice`: the time to choose them counts too."""
     games, rng = Batch(n, Rules(num_players=players), seed, threads=1, observe=observe_too), np.random.default_rng(seed)
-    rows = _distinct_rows(players, seed)
-    games.states[:] = rows[rng.integers(len(rows), size=n)]
-    games.player[:] = games.states["player"]
-    for i in range(n):
-        observe.write_mask(games.states, i, games.mask[i])
+    starts = _distinct_games(players, seed)
+    games.restart(range(n), {i: starts[k] for i, k in enumerate(rng.integers(len(starts), size=n).tolist())})
     return _steps(n, lambda: games.mask, games.step, rng, choice)
 
 
 @cache
-def _distinct_rows(players: int, seed: int) -> np.ndarray:
-    """Returns the rows of `DISTINCT` games of uniformly random play at all stages."""
+def _distinct_games(players: int, seed: int) -> list[Game]:
+    """Returns `DISTINCT` games of uniformly random play at all stages."""
     rng = np.random.default_rng(seed)
     games = Batch(DISTINCT, Rules(num_players=players), seed, threads=1, observe=False)
     decisions = rng.integers(LONGEST, size=DISTINCT)
     for k in range(LONGEST):
         games.step(sample(games.mask, rng), decisions > k)
-    return copy_rows(games.states)
+    return [games.game(i) for i in range(DISTINCT)]
 
 
 def _steps(

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from euphoria_agents.dataclass_arguments import option, rules_options
 from euphoria_agents.machine import usable_cores
+from euphoria_agents.own_files import NEW_RUN, READ, RUN
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader
 from euphoria_env.rules import OPTIONS, Rules
@@ -43,10 +44,11 @@ class Options:
     show its progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
     """
 
-    run: Path = option(Path("runs/ppo"), "folder of the run")
+    run: Path = option(Path("runs/ppo"), "folder of the run", files=NEW_RUN, unless="resume")
     resume: Path | None = option(
         None,
         "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
+        files=RUN,
     )
     threads: ThreadCount = option(THREADS, "threads that play and learn; a run keeps their number, on which its games depend")
     decisions: Large | None = option(
@@ -55,9 +57,11 @@ class Options:
     total_minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
-    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
+    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one", files=READ)
     critic: Path | None = option(
-        None, "take the values for the advantages from the win probabilities of this checkpoint; only for --reward win"
+        None,
+        "take the values for the advantages from the win probabilities of this checkpoint; only for --reward win",
+        files=READ,
     )
     players: Annotated[list[PlayerCount], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"

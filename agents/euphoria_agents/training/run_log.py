@@ -10,7 +10,7 @@ from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import append_line, read_text, write_whole
 
 FILE = "progress.csv"
 
@@ -31,16 +31,15 @@ class RunLog:
             header, *rows = list(csv.reader(io.StringIO(read_text(self._path)))) or [[]]
             kept = [row for row in rows if row and row[0].isdigit() and int(row[0]) <= update]
             self._columns = header[1:]
-            write_whole(self._path, "".join(_line(row) for row in [header, *kept] if row))
+            write_whole(self._path, "".join(f"{_line(row)}\n" for row in [header, *kept] if row))
 
     def write(self, update: int, figures: dict[str, float]) -> None:
         """Adds the figures of an update."""
         if not self._columns:
             self._columns = list(figures)
-            write_whole(self._path, _line(["update", *self._columns]))
+            write_whole(self._path, _line(["update", *self._columns]) + "\n")
         row = [f"{figures[name]:.6g}" if name in figures else "" for name in self._columns]
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(_line([str(update), *row]))
+        append_line(self._path, _line([str(update), *row]))
         for name, figure in figures.items():
             self._tensorboard.add_scalar(name, figure, update)
 
@@ -64,5 +63,5 @@ class RunLog:
 def _line(cells: list[str]) -> str:
     """Returns a row of the table as CSV."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
+    csv.writer(text, lineterminator="").writerow(cells)
     return text.getvalue()

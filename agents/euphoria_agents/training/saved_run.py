@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from euphoria_agents.dataclass_arguments import check_files
 from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors
 from euphoria_agents.registry import check_allowed
 from euphoria_agents.training.config import Number, Options, Time, check, read_options
@@ -70,11 +71,12 @@ class Job(NamedTuple):
 def open_job(options: Options) -> Job:
     """Returns the job of a new run, or of the run that `options.resume` names; raises what `trainer.train` raises."""
     if options.resume is not None:
-        return reopen(options, options.resume)
-    if (options.run / STATE).exists():
-        raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
-    check(options)
-    return Job(options, None if options.start is None else read_checkpoint(options.start)[1])
+        job = reopen(options, options.resume)
+    else:
+        check(options)
+        job = Job(options, None if options.start is None else read_checkpoint(options.start)[1])
+    check_files(options)
+    return job
 
 
 def reopen(given: Options, folder: Path) -> Job:

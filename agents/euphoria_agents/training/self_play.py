@@ -17,7 +17,7 @@ from euphoria_env.batch import Batch
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import show_seats
 from euphoria_env.engine.determinize import deal_hidden
-from euphoria_env.engine.state import GAME_DTYPE, OVER
+from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -67,7 +67,7 @@ def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, eps
 
 def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0, kept: int = KEPT) -> Kept:
     """Plays games to their ends, and keeps some positions of each; `epsilon` is the share of the moves that anything legal is."""
-    rows = Batch(games, rules, int(rng.integers(2**62)), threads=1, observe=False).states
+    rows = copy_rows(Batch(games, rules, int(rng.integers(2**62)), threads=1, observe=False).states)
     positions, when, lengths = np.zeros(games * kept, GAME_DTYPE), np.zeros((games, kept), np.int64), np.zeros(games, np.int64)
     play_kernels.play_by_policy(rows, agent.policy, _seeds(games, rng), epsilon, np.full(games, NOBODY), positions, when, lengths)
     winner = np.repeat(winners(rows), kept)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from euphoria_agents.agent import MoveThought
+from euphoria_agents.provenance import Inputs
 from euphoria_env import Game
 
 DIGITS = 5  # to which probabilities are rounded
@@ -22,12 +23,14 @@ class Judgement(NamedTuple):
         regret: the value of the best move minus that of the move played, for the player who moved; None: not known.
         expected: the win probabilities by seat after the move played, before anything is drawn or rolled; None if nothing is
             drawn or rolled, or if they are not known.
+        inputs: what the agent has read until now, by its spec.
     """
 
     moves: list[Row]
     seats: list[float] | None
     regret: float | None
     expected: list[float] | None
+    inputs: dict[str, Inputs]
 
 
 def outcome(game: Game) -> list[float] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,16 +19,15 @@ from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import append_line, check_writable, read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import check_counts, sources
+from euphoria_agents.matches.tournament import check_counts, inputs_of, player, sources
 from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret, rounded
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
+from euphoria_agents.provenance import Inputs, changed_since, joined
 from euphoria_agents.record_steps import Replayed
-from euphoria_agents.registry import load
 from euphoria_agents.validation import checked
 from euphoria_env import Game
 from euphoria_env.derived_seeds import derived_seed
 from euphoria_env.engine.tape import KINDS
-from euphoria_env.game import seed_row
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.record import record_lines
 
@@ -59,20 +58,24 @@ class Analysis:
     def __init__(self, record: str, spec: str, seed: int = 0) -> None:
         check_counts(seed=seed)
         self.record, self.spec, self.seed = record, spec, seed
-        self.game, self.agent = Replayed.from_record(record), load(spec)
+        self.game, self.agent = Replayed.from_record(record), player(spec)
+        self._inputs = inputs_of([spec])
         self.players, self.decisions = self.game.rules.num_players, len(self.game.played)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Analysis, (self.record, self.spec, self.seed)
 
-    @cached_property
+    @property
     def header(self) -> dict[str, Any]:
-        """Returns everything that determines the entries; see docs/study.md."""
+        """Returns all that is known to determine the entries up to now; see docs/study.md."""
         budget = getattr(self.agent, "budget", None)
+        read = self._inputs.get(self.spec, Inputs())
         return {
             **about(self.record, self.game),
             "agent": self.spec,
             "sources": sources((self.spec,)),
+            "files": read.files,
+            "unseen": read.unseen,
             "budget": None if budget is None else str(budget),
             "seed": self.seed,
         }
@@ -91,6 +94,7 @@ class Analysis:
             if last is not None:
                 yield self._entry(ply - 1, last, judgement.seats)
             last = judgement
+            self._inputs = joined([self._inputs, judgement.inputs])
         if last is not None:
             yield self._entry(
                 self.decisions - 1, last, self._win_probs(self.game, np.random.default_rng((self.seed, self.decisions)))
@@ -125,7 +129,7 @@ class Analysis:
         expected = None
         if self.game.by_chance(ply) and opinion["seats"] is not None:
             expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
-        return Judgement(rows, opinion["seats"], regret(rows, played), expected)
+        return Judgement(rows, opinion["seats"], regret(rows, played), expected, inputs_of([self.spec]))
 
     def _explain(self, game: Game, chance: AgentGenerator) -> Explanation:
         """Returns the agent's explanation for the player who must decide, from what that player may know (R19)."""
@@ -183,8 +187,14 @@ class Analysis:
         found = [] if new else _read(path, self.header, self.game)
         self.write(path, found)
         yield from found
+        header = self.header
         for entry in self.entries(len(found), processes):
-            append_line(path, json.dumps(entry))
+            found.append(entry)
+            if self.header == header:
+                append_line(path, json.dumps(entry))
+            else:  # the agent has read more
+                self.write(path, found)
+            header = self.header
             yield entry
 
     def write(self, path: Path, entries: Iterable[Entry]) -> None:
@@ -211,9 +221,9 @@ class Analysis:
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
     """Returns the game with the same hidden cards, but with other random outcomes from now on."""
-    rows = state.copy()
-    seed_row(rows[0], seed)
-    return Game.taking(rows)
+    game = Game.taking(state.copy())
+    game.reseed(seed)
+    return game
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
@@ -246,8 +256,7 @@ def _read(path: Path, wanted: dict[str, Any], game: Replayed) -> list[Entry]:
         header = read_json(first or "null")
         if not isinstance(header, dict) or header.get("format") != ANALYSIS_FORMAT:
             raise ValueError("not an analysis of this project")
-        differ = [(key, header.get(key), here) for key, here in wanted.items() if header.get(key) != here]
-        if differ:
+        if differ := differences(header, wanted):
             told = (f"{key} is {shown(there)} there and {shown(here)} here" for key, there, here in differ)
             raise ValueError(f"it is of another analysis: {'; '.join(told)}")
     except ValueError as error:
@@ -261,6 +270,18 @@ def _read(path: Path, wanted: dict[str, Any], game: Replayed) -> list[Entry]:
         except ValueError as error:
             raise ValueError(f"{path}, line {ply + 2}: {error}") from error
     return found
+
+
+def differences(header: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Returns in which keys a header does not have the values `wanted`, with both values.
+
+    An agent that has just been made may have read fewer files than one that has judged; none of them may have changed.
+    """
+    differ = [(key, header.get(key), here) for key, here in wanted.items() if header.get(key) != here]
+    before = header.get("files")
+    if not isinstance(before, dict) or changed_since([Inputs(before)]) or not wanted.get("files", {}).items() <= before.items():
+        return differ
+    return [one for one in differ if one[0] not in ("files", "unseen")]
 
 
 Chance = Annotated[float, Meta(ge=0, le=1)]

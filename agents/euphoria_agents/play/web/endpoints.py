@@ -37,8 +37,8 @@ class Body(msgspec.Struct, forbid_unknown_fields=True):
     """An empty body, and the base of all others."""
 
 
-class Query(msgspec.Struct):
-    """The query of a GET request; unknown keys are ignored."""
+class Query(msgspec.Struct, forbid_unknown_fields=True):
+    """The query of a GET request, empty here, and the base of all others."""
 
 
 class SeatQuery(Query):
@@ -155,15 +155,24 @@ def as_response(found: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(found), status, media_type="application/json")
 
 
+def read_query(request: Request, kind: type[T]) -> T:
+    """Reads the query of an address; raises a `ValueError` if it is not of this type, or names something twice."""
+    pairs = request.query_params.multi_items()
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("the address says something twice")
+    return checked(dict(pairs), kind, strict=False)
+
+
 async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
-    """Reads the body of a request, or the query of a GET.
+    """Reads the body of a request, or the query of a GET; no other request has a query.
 
     Raises:
         Refused: the body is too long (413), or arrives too slowly (408).
         ValueError: it is not JSON, or not of this type.
     """
+    query = read_query(request, kind if issubclass(kind, Query) else Query)
     if request.method in ("GET", "HEAD"):
-        return checked(dict(request.query_params), kind, strict=False) if issubclass(kind, Query) else None
+        return query
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):

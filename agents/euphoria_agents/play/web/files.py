@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play.web.board_data import STATIC, colours, page_icon, symbol_sprite
+from euphoria_agents.play.web.endpoints import Query, read_query
 from euphoria_agents.play.web.scripts import bundle
 from euphoria_env.json_reader import Json
 from euphoria_env.render.lettering import FONT_FILE
@@ -40,6 +41,12 @@ PAGES = {  # by path, the file and the first request of its script
 DATA = ("symbols.svg", "facts.json")  # files that every script loads
 KEPT = "public, max-age=31536000, immutable"
 _SCRIPT = re.compile(r'<script type="module" src="/static/([^"]+)"')
+
+
+class PageAddress(Query):
+    """The query of a page; `lang`: its language."""
+
+    lang: str | None = None
 
 
 def routes(facts: Json) -> list[Route]:
@@ -66,6 +73,7 @@ def _page(path: str, files: Mapping[str, bytes], place: str, name: str, first: s
     html = html.replace("/static/", f"{place}/")
 
     async def answer(request: Request) -> Response:
+        read_query(request, PageAddress)
         text = html
         for key, value in request.path_params.items():
             text = text.replace(f"{{{key}}}", quote(value, safe=""))

@@ -80,7 +80,7 @@ class Decide(Body):
 
 
 class MoveBody(Decide):
-    """A move, in notation or as an action id; `then`: further moves of this seat. Either all are played, or none."""
+    """A move, in notation or as an action id; `then`: further moves that answer the same series, or retrieve workers with it."""
 
     action: int | str
     then: Annotated[list[int | str], Meta(max_length=MAX_MOVES)] = []
@@ -178,9 +178,7 @@ class GameEndpoints:
     async def move(self, context: RequestContext) -> Json:
         """Plays one or more moves of a seat."""
         body: MoveBody = context.body
-        if body.then:
-            return await _change(context, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
-        return await _change(context, lambda game: game.play(body.seat, body.action, body.version))
+        return await _change(context, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
 
     async def undo(self, context: RequestContext) -> Json:
         """Takes back the last decision of a seat."""

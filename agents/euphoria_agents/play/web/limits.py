@@ -32,6 +32,7 @@ class Limits:
     seconds: float = 60.0  # for its further answers
     thinking: Limit = Limit(3, 2)  # agents that think at once
     working: Limit = Limit(16, 4)  # threads that read and draw games
+    replaying: Limit = Limit(3, 1)  # records of others that are replayed at once
     processes: Limit = Limit(2, 1)  # processes that make pages or play playouts
     playouts_seconds: float = 4.0  # for the playouts of one decision
     waiting: Limit = Limit(64, 8)  # analyses that run or wait; per client also hints that wait for one agent

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any, Generic, TypeVar
 
+import anyio
 from starlette.requests import Request
 
 from euphoria_agents import background
@@ -16,6 +19,7 @@ from euphoria_agents.play.web.limits import Limit
 
 T = TypeVar("T")
 STOP_EVERY = 0.1  # seconds between two calls of `stop`
+SLICE, PAUSE = 0.001, 0.0005  # seconds that patient work goes on, and then lets other threads run
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
@@ -24,11 +28,31 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
     try:
         return await asyncio.shield(result)
     except asyncio.CancelledError:
-        while not result.done():  # `stop` is repeated, since the work may not have begun yet what it stops
-            background.begin(stop)  # in a thread, since it may wait for the end of a process
-            await asyncio.wait([result], timeout=STOP_EVERY)  # until then the caller must hold its slot, and perhaps a game
+        with anyio.CancelScope(shield=True):  # anyio cancels a task again at each `await`
+            while not result.done():  # `stop` is repeated, since the work may not have begun yet what it stops
+                background.begin(stop)  # in a thread, since it may wait for the end of a process
+                await asyncio.wait([result], timeout=STOP_EVERY)  # until then the caller must hold its slot, and perhaps a game
         result.exception()  # so that asyncio does not report it as never retrieved
         raise
+
+
+async def patiently(steps: Callable[[], Iterable[T]]) -> T:
+    """Goes through `steps()` in a thread that stops for all others again and again, and ends if the caller is cancelled.
+
+    Returns the last step, of which there must be one.
+    """
+    left = threading.Event()
+
+    def work() -> T:
+        until = time.perf_counter() + SLICE
+        for last in steps():  # noqa: B007
+            if time.perf_counter() > until:
+                if left.wait(PAUSE):
+                    break
+                until = time.perf_counter() + SLICE
+        return last
+
+    return await in_thread(work, left.set)
 
 
 async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -104,7 +128,7 @@ class FairQueue:
 
 
 class SharedTasks(Generic[T]):
-    """Tasks by key; each runs only once, however many callers wait for it.
+    """Tasks by key; each runs only once, however many callers wait for it, and is cancelled when nobody does.
 
     Args:
         queue: has the slots, in one of which a task begins.
@@ -113,6 +137,7 @@ class SharedTasks(Generic[T]):
     def __init__(self, queue: FairQueue) -> None:
         self._queue = queue
         self._tasks: dict[Hashable, asyncio.Task[T]] = {}
+        self._waiting = Counter[asyncio.Task[T]]()  # by task, how many wait for it
 
     async def result(self, key: str, client: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Returns the result of the task under way for this key, or of a new one; every client waits for a slot of its own."""
@@ -125,6 +150,14 @@ class SharedTasks(Generic[T]):
 
     async def _shared(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if key not in self._tasks:
-            task = self._tasks[key] = asyncio.create_task(start())
-            task.add_done_callback(lambda _: self._tasks.pop(key))
-        return await asyncio.shield(self._tasks[key])
+            self._tasks[key] = asyncio.create_task(start())
+        task = self._tasks[key]
+        self._waiting[task] += 1
+        try:
+            return await asyncio.shield(task)
+        finally:
+            self._waiting -= Counter([task])
+            if task not in self._waiting:  # it is done, or nobody waits for it any more
+                task.cancel()
+                if self._tasks.get(key) is task:
+                    del self._tasks[key]

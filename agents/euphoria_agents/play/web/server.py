@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sys
 import webbrowser
 from types import FrameType
 from typing import Any
@@ -16,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from euphoria_agents.play.web.limits import Limits
 
 KEEP_ALIVE = 75  # seconds that a connection may idle: on a slow line each new one costs a click a round trip
+SWITCH = 0.001  # seconds that a thread at work lets the event loop wait for the interpreter
 MAX_PORT = 2**16 - 1
 _BODY = b'{"error": "too many connections from this address"}'
 _HEAD = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
@@ -73,6 +75,7 @@ class Server(uvicorn.Server):
         connection = type("Connection", (Connection,), {"limits": limits})
         most = limits.connections.in_all
         settings = {"timeout_keep_alive": KEEP_ALIVE, "server_header": False, "log_level": "warning", **settings}
+        sys.setswitchinterval(SWITCH)
         super().__init__(uvicorn.Config(app, http=connection, limit_concurrency=most, **settings))
         self._registry, self._page = app.state.registry, page
 

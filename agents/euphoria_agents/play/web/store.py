@@ -243,8 +243,8 @@ class Store:
             return self._db.execute(query, values).fetchall()
 
 
-def _prepare(path: Path) -> None:
-    """Makes the file if it does not exist; makes it and SQLite's files beside it readable for the owner alone.
+def check_place(path: Path) -> tuple[bool, list[Path]]:
+    """Returns whether the file of a store is new, and the paths of SQLite's files beside it; changes nothing.
 
     Raises:
         ValueError: there is no folder for it, or there is something else at its path.
@@ -258,6 +258,12 @@ def _prepare(path: Path) -> None:
     if new or not path.stat().st_size:
         if taken := [file for file in beside if os.path.lexists(file)]:
             raise ValueError(f"{path} cannot be made beside {taken[0].name}, which belongs to another file")
+    return new, beside
+
+
+def _prepare(path: Path) -> None:
+    """Makes the file if it does not exist; makes it and SQLite's files beside it readable for the owner alone."""
+    new, beside = check_place(path)
     if new:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     for file in (path, *beside):

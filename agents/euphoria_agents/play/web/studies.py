@@ -21,7 +21,7 @@ from starlette.responses import Response
 from euphoria_agents.error_text import one_line
 from euphoria_agents.play import Seat, Session
 from euphoria_agents.play.study.decision_analysis import outcome
-from euphoria_agents.play.study.game_analysis import Analysis
+from euphoria_agents.play.study.game_analysis import Analysis, differences
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
@@ -30,19 +30,20 @@ from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, Spec
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.jobs import Jobs, answer_of, started
 from euphoria_agents.play.web.permissions import give, new_tokens
-from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
+from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread, patiently
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
 from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
 from euphoria_agents.players.search.searcher import MOST
-from euphoria_agents.record_steps import Replayed, last_space
+from euphoria_agents.record_steps import Replayed, last_space, steps
 from euphoria_env import Game
-from euphoria_env.game import seed_row
+from euphoria_env.actions import NAMES
 from euphoria_env.json_reader import Json
+from euphoria_env.record import replayed
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
-MAX_LOADED = 8  # studies in memory
+MAX_LOADED, MAX_DECISIONS = 8, 60_000  # studies in memory, and their decisions, each of which takes 1.5 kB
 SAVED_EVERY = 2.0  # seconds between two saves of an analysis under way
 JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # agents offered first: they explain most; quickest first
 
@@ -136,7 +137,8 @@ class StudyEndpoints:
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
         self._loaded: dict[str, Study] = {}  # the most recently used one is the last
-        self._loading = SharedTasks[Study](registry.working)
+        self.replaying = FairQueue(registry.limits.replaying)
+        self._loading = SharedTasks[Study](self.replaying)
         self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those that run, wait, or have failed; others are in the store
         self._saving = asyncio.Lock()  # held while an analysis is saved, and changed after its end
         self.processes = FairQueue(registry.limits.processes)
@@ -146,38 +148,44 @@ class StudyEndpoints:
         """Finds a study by its name for a client; raises `Refused` if there is none, `Damaged` if it cannot be read."""
         found = self._loaded.pop(name, None) or await self._loading.result(name, client, lambda: self._load(name))
         self._loaded[name] = found
-        while len(self._loaded) > MAX_LOADED:
-            del self._loaded[next(iter(self._loaded))]
+        decisions = [len(one.game.before) for one in self._loaded.values()]
+        while len(decisions) > 1 and (len(decisions) > MAX_LOADED or sum(decisions) > MAX_DECISIONS):
+            del self._loaded[next(iter(self._loaded))], decisions[0]
         return found
 
     async def _load(self, name: str) -> Study:
-        def load() -> Study:
-            saved = self.store.study(name)
-            if saved is None:
-                raise Refused(404, "there is no such study")
-            names, record = saved
-            try:
-                game = Replayed.from_record(record)
-            except ValueError as error:
-                raise Damaged("study") from error
-            if len(names) != game.rules.num_players:
-                raise Damaged("study")
-            return Study(name, names, record, game)
-
         if name in self._loaded:  # somebody else has loaded it while this client waited
             return self._loaded[name]
-        return await in_thread(load)
+        saved = await in_thread(lambda: self.store.study(name))
+        if saved is None:
+            raise Refused(404, "there is no such study")
+        names, record = saved
+        try:
+            game, _ = await patiently(lambda: steps(record))
+        except ValueError as error:
+            raise Damaged("study") from error
+        if len(names) != game.rules.num_players:
+            raise Damaged("study")
+        return Study(name, names, record, game)
 
-    def make(self, context: RequestContext) -> Response:
+    async def make(self, context: RequestContext) -> Response:
         """Makes a study; if there is the same one already, returns its name, but gives the client no right to delete it."""
-        body: NewStudy = context.body
-        names = []
-        if context.item is not None:
-            record, names = context.item.session.record(), context.item.session.names
+        body, item, client = context.body, context.item, context.client
+        if item is not None:
+            record, names = await in_thread(item.session.record), item.session.names
         else:
-            record = body.record if body.record is not None else Game.from_dict(body.position).to_record()
-        name, tokens = self.keep(record, names or player_names(Game.from_record(record)), context.client)
+            game = await self._uploaded(body, client)
+            record, names = body.record or await in_thread(game.to_record), player_names(game)
+        name, tokens = await in_thread(lambda: self.keep(record, names, client))
         return give(as_response({"id": name}, 201), "study", name, tokens)
+
+    async def _uploaded(self, body: NewStudy, client: str) -> Game:
+        """Returns the game of a record or a position that a client has sent."""
+        record = body.record
+        async with self.replaying.slot(client, self.registry.limits.waiting.per_client):
+            if record is None:
+                return await in_thread(lambda: Game.from_dict(body.position))
+            return (await patiently(lambda: replayed(record, Game)))[0]
 
     def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a study of a valid record; returns its name and, unless it existed already, its creator's token.
@@ -236,7 +244,7 @@ class StudyEndpoints:
             "player": now.player,
             "over": now.over or now.truncated,
             "view": view,
-            "board": board_fragment(view, [last_space(game.history[:ply])], names=study.names),
+            "board": board_fragment(view, [last_space([NAMES[action] for action in game.played[:ply]])], names=study.names),
             "question": study.transcript.question(ply),
             "moves": study.transcript.moves(ply),
             "played": game.played[ply] if ply < len(game.played) else None,
@@ -322,11 +330,12 @@ class StudyEndpoints:
         paused = False
         try:
             async with started(_Analyst(record, key[1])) as worker:
-                header = await answer_of(worker, None)
-                if found.header != header:  # the agent has changed since, so all is computed again
+                header, _ = await answer_of(worker, None)
+                if differences(found.header or {}, header):  # the agent has changed since, so all is computed again
                     found.header, found.entries = header, []
                 saved = time.monotonic()
-                while (entry := await answer_of(worker, len(found.entries))) is not None:
+                while (answer := await answer_of(worker, len(found.entries)))[1] is not None:
+                    found.header, entry = answer
                     found.entries.append(entry)
                     if paused := self.jobs.must_yield(key):
                         return False
@@ -357,9 +366,8 @@ def branch(study: Study, ply: int) -> Game:
     """
     if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
         raise Refused(422, "start.ply: the game has ended there")
-    rows = game.states.copy()
-    seed_row(rows[0], secrets.randbits(63))
-    return Game.taking(rows)
+    game.reseed(secrets.randbits(63))
+    return game
 
 
 def player_names(game: Game) -> list[str]:
@@ -382,9 +390,10 @@ class _Analyst:
         self._entries: Iterator[Any] | None = None
 
     def __call__(self, first: int | None) -> Any:
-        """Returns the header if `first` is None, otherwise the next entry, from number `first` on, and None after the last."""
+        """Returns the header, and the next entry from number `first` on; None after the last one, or if `first` is None."""
         self._analysis = self._analysis or Analysis(*self._arguments)
         if first is None:
-            return self._analysis.header
+            return self._analysis.header, None
         self._entries = self._entries or self._analysis.entries(first)
-        return next(self._entries, None)
+        entry = next(self._entries, None)
+        return self._analysis.header, entry

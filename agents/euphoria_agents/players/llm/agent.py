@@ -20,7 +20,7 @@ from euphoria_env import actions
 from euphoria_env.game import Game
 from euphoria_env.text import observation_text, read_answer, rules_text
 
-_NOTES = re.compile(r"<notes>(.*?)</notes>", re.DOTALL | re.IGNORECASE)
+_NOTES = re.compile(r"<notes>([^<]*(?:<(?!/?notes>)[^<]*)*)</notes>", re.ASCII | re.IGNORECASE)  # linear: it stops at each tag
 _MOST_NOTES = 4000  # characters of notes that are kept
 _ASK_NOTES = "You may also write <notes>...</notes>: you read them again at your next decision, in place of the earlier ones."
 _MILLION = 1e6
@@ -76,6 +76,7 @@ class LanguageModel(Agent):
     """
 
     needs_game = needs_story = costs_money = True
+    keeps_games_apart = True  # notes are kept by the name of the game and the seat
 
     def __init__(self, spec: ModelSpec) -> None:
         self._spec, self._client, self._lock = spec, ModelClient(spec), threading.Lock()
@@ -144,12 +145,13 @@ class LanguageModel(Agent):
         if reply is None:
             SPENT.check()
             reply = self._client.ask(messages)
-        answer = read_answer(_NOTES.sub("", reply.text), legal)
+        notes = self._spec.options.notes
+        answer = read_answer(_NOTES.sub(" ", reply.text) if notes else reply.text, legal, reply.cut)
         if new:
             SPENT.add(reply.tokens_in + reply.tokens_out, self._price(reply))
             if name:
                 self._transcripts.add(name, messages, reply, tries, answer.fault, time.perf_counter() - began)
-        if name and self._spec.options.notes and (found := _NOTES.search(reply.text)):
+        if name and notes and (found := _NOTES.search(reply.text)):
             self._notes[name] = found[1].strip()[:_MOST_NOTES]
         self._count(answers=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out, dollars=self._price(reply))
         if answer.fault:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
-import re
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
 from euphoria_agents.players.llm.spec import ModelSpec
+from euphoria_env.text import split_thinking
 
 try:
     import openai
 except ModuleNotFoundError as error:
     raise ImportError("a language model needs openai: pip install 'euphoria-env[llm]'") from error
 
+_HTTP: Any = import_module(str(openai.DefaultAsyncHttpxClient.__base__.__module__).partition(".")[0])  # httpx, or httpx2
 _NO_KEY = "none"  # local servers need no key, but the client does
-_THINKING = re.compile(r"<think>(.*?)(</think>|\Z)", re.DOTALL)
-_LONGEST = 100_000  # characters of an answer that are read
+_MOST_BYTES = 2**20  # of a response
+_TOO_LONG, _NO_CHAT = 499, 599  # the status that such a response gets; the client repeats the request after the second
+_CUT = ("length", "content_filter")  # reasons to finish before the end
 _LONGEST_SAID, _LONGEST_ERROR = 120, 300  # characters of what a server says of an error, and of the message
 _SECRET = 6  # characters that a key must have to be hidden: a shorter one is none, and may be a word of a move
 _PER_TOKEN = 4  # characters, if the server does not count tokens
@@ -28,12 +33,13 @@ class ModelFailed(RuntimeError):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """An answer of the model: its text, its thinking (kept apart), and the tokens of prompt and answer."""
+    """An answer of the model: its text, its thinking (kept apart), the tokens of prompt and answer, and whether it was cut."""
 
     text: str
     thinking: str = ""
     tokens_in: int = 0
     tokens_out: int = 0
+    cut: bool = False
 
 
 class ModelClient:
@@ -54,9 +60,10 @@ class ModelClient:
     def __init__(self, spec: ModelSpec) -> None:
         self._spec, options = spec, spec.options
         self._key = os.environ.get("OPENAI_API_KEY", "").strip() or _NO_KEY
+        self._tls, plain = _HTTP.create_ssl_context(), {"accept-encoding": "identity"}  # a small body may unpack to a huge one
         try:  # the client repeats requests after 408, 409, 429, 5xx and lost connections
-            self._client = openai.OpenAI(
-                api_key=self._key, base_url=spec.url, timeout=options.timeout, max_retries=options.retries
+            self._client = openai.AsyncOpenAI(
+                api_key=self._key, base_url=spec.url, timeout=None, max_retries=options.retries, default_headers=plain
             )
         except Exception as error:  # of its own kinds; their texts may quote a password
             raise ValueError(f"llm:{spec.model}: no client can be made: is the URL right? ({type(error).__name__})") from None
@@ -74,14 +81,13 @@ class ModelClient:
             ModelFailed: there is none.
         """
         try:
-            sent: Any = messages
-            found: Any = self._client.chat.completions.create(messages=sent, **self.parameters)
+            found = asyncio.run(self._response(messages))
             return self._reply(found, sum(len(message["content"]) for message in messages))
         except openai.APIStatusError as error:
             raise ModelFailed(
                 self._failure(_reason(error.status_code, self._without_key(_said(error))[:_LONGEST_SAID]))
             ) from None
-        except openai.APITimeoutError:
+        except TimeoutError:
             raise ModelFailed(self._failure(f"no answer within {self._spec.options.timeout:g} s: use ?timeout=SECONDS")) from None
         except openai.APIConnectionError as error:
             why = type(error.__cause__ or error).__name__
@@ -89,18 +95,26 @@ class ModelClient:
         except (openai.OpenAIError, ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
             raise ModelFailed(self._failure(f"its answer is not of the chat protocol ({type(error).__name__})")) from None
 
+    async def _response(self, messages: Any) -> Any:
+        """Returns the response of the server; the time limit holds for the whole exchange, pauses included."""
+        async with asyncio.timeout(self._spec.options.timeout):
+            async with openai.DefaultAsyncHttpxClient(verify=self._tls, event_hooks={"response": [_read]}) as http:
+                client = self._client.with_options(http_client=http)
+                return await client.chat.completions.create(messages=messages, **self.parameters)
+
     def _reply(self, found: Any, asked: int) -> Reply:
         """Returns the answer in a response to a conversation of `asked` characters."""
-        message = found.choices[0].message
-        text = message.content or ""
+        choice = found.choices[0]
+        message, text = choice.message, choice.message.content or ""
         if not isinstance(text, str):
             raise TypeError("content")
         apart = str(getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or "")
-        text, apart = (self._without_key(said.encode(errors="replace").decode())[:_LONGEST] for said in (text, apart))
-        thinking = "\n".join([apart, *(match[1] for match in _THINKING.finditer(text))]).strip()
-        usage, lengths = found.usage, {"prompt_tokens": asked, "completion_tokens": len(text) + len(thinking)}
-        tokens = [max(0, int(getattr(usage, name, n // _PER_TOKEN) or 0)) for name, n in lengths.items()]
-        return Reply(_THINKING.sub("", text).strip(), thinking[:_LONGEST], *tokens)
+        text, apart = (self._without_key(said.encode(errors="replace").decode()) for said in (text, apart))
+        answer, thinking = split_thinking(text)
+        thinking = f"{apart}\n{thinking}".strip()
+        usage, lengths = found.usage, {"prompt_tokens": asked, "completion_tokens": len(answer) + len(thinking)}
+        read, written = (max(0, int(getattr(usage, name, n // _PER_TOKEN) or 0)) for name, n in lengths.items())
+        return Reply(answer, thinking, read, written, getattr(choice, "finish_reason", None) in _CUT)
 
     def _failure(self, reason: str) -> str:
         """Returns the message of an error, without the key."""
@@ -112,6 +126,23 @@ class ModelClient:
         return text if len(self._key) < _SECRET else text.replace(self._key, "[key]")
 
 
+async def _read(response: Any) -> None:
+    """Reads a response; one that is too long, or is no answer but, say, a page of a proxy, becomes an error of the server."""
+    body = bytearray()
+    async for part in response.aiter_raw():
+        body += part
+        if len(body) > _MOST_BYTES:
+            response.status_code = _TOO_LONG
+            break
+    await response.aclose()
+    response._content = bytes(body)
+    try:
+        if response.is_success:
+            json.loads(body)["choices"][0]["message"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        response.status_code = _NO_CHAT
+
+
 def _said(error: openai.APIStatusError) -> str:
     """Returns what the server says of an error."""
     return str((error.body.get("message") if isinstance(error.body, dict) else None) or error.body or "")
@@ -119,6 +150,10 @@ def _said(error: openai.APIStatusError) -> str:
 
 def _reason(status: int, said: str) -> str:
     """Returns what a status of the server means, and the remedy."""
+    if status == _TOO_LONG:
+        return f"its answer has more than {_MOST_BYTES:,} bytes: use ?max_output=TOKENS"
+    if status == _NO_CHAT:
+        return f"its answer is not of the chat protocol: {said}"
     if status in (401, 403):
         return "it refuses the key: set OPENAI_API_KEY"
     if status == 404:

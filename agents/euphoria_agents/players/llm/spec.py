@@ -26,8 +26,9 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         temperature, seed: of the sampling; None: that of the server.
         max_output: the most tokens of an answer, thinking included; None: as the server decides.
         effort: the effort of a reasoning model, such as "low"; None: not sent.
-        timeout: seconds to wait for an answer.
-        retries: how often a request is repeated after a 429, a 5xx, a time limit or a lost connection, with growing pauses.
+        timeout: seconds to wait for an answer, repeated requests and pauses included.
+        retries: how often a request is repeated after a 429, a 5xx, an answer that is not of the chat protocol or a lost
+            connection, with growing pauses.
         price_in, price_out: dollars for a million tokens of prompts and of answers.
     """
 

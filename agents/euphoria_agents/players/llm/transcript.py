@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 
+from euphoria_agents.files import append_line
+from euphoria_agents.own_files import TRANSCRIPT
 from euphoria_agents.players.llm.client import Reply
 
 VERSION = 1
-_BEGINNING = b'{"version":'  # of a line
 
 
 class Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -30,6 +31,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
         fault: "" if it was a legal move, else "illegal" or "unreadable".
         tokens_in, tokens_out: tokens of prompt and answer.
         seconds: how long it took.
+        cut: whether the server cut the answer.
     """
 
     version: int
@@ -42,6 +44,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     tokens_in: int
     tokens_out: int
     seconds: float
+    cut: bool = False
 
 
 class Transcripts:
@@ -58,41 +61,40 @@ class Transcripts:
     def __init__(self, folder: Path | None, asked: Mapping[str, Any] | None = None) -> None:
         self._folder, self._asked, self._lock = folder, dict(asked or {}), threading.Lock()
         self._known: dict[str, list[Line]] = {}
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            for path in sorted(folder.glob("*.jsonl")):
-                self._read(path)
+        for path in sorted(folder.glob("*.jsonl")) if folder is not None else ():
+            self._read(path)
 
     def _read(self, path: Path) -> None:
-        *whole, cut = path.read_bytes().split(b"\n")
-        for number, text in enumerate(whole, 1):
+        """Reads a transcript, and leaves it as it is; lines that an interrupt has cut off do not count."""
+        content = path.read_bytes()
+        if not re.match(TRANSCRIPT, content):
+            raise ValueError(f"{path}: no transcript; use another folder")
+        for number, text in enumerate(content.splitlines(), 1):
             try:
                 line = msgspec.json.decode(text, type=Line)
                 if line.version != VERSION:
-                    raise ValueError(f"version {line.version}, not {VERSION}")
-            except ValueError as error:
+                    raise msgspec.ValidationError(f"version {line.version}, not {VERSION}")
+            except msgspec.ValidationError as error:
                 raise ValueError(f"{path}, line {number}: no transcript of this version ({error}); use another folder") from None
+            except msgspec.DecodeError:
+                continue
             self._known.setdefault(f"{path.stem} {line.key}", []).append(line)
-        if not whole and not cut.startswith(_BEGINNING[: len(cut)]):
-            raise ValueError(f"{path}: no transcript; use another folder")
-        if cut:  # by an interrupt: it is not used, and nothing may follow it
-            os.truncate(path, path.stat().st_size - len(cut))
 
     def known(self, game: str, messages: list[dict[str, str]]) -> Reply | None:
         """Returns the answer that these messages had in this game before; each answer is returned once."""
         with self._lock:
             lines = self._known.get(f"{game} {self._hash(messages)}")
             line = lines.pop(0) if lines else None
-        return None if line is None else Reply(line.answer, line.thinking, line.tokens_in, line.tokens_out)
+        return None if line is None else Reply(line.answer, line.thinking, line.tokens_in, line.tokens_out, line.cut)
 
     def add(self, game: str, messages: list[dict[str, str]], reply: Reply, tries: int, fault: str, seconds: float) -> None:
         """Appends an answer to the transcript of a game."""
         if self._folder is None:
             return
-        said = reply.text, reply.thinking, tries, fault, reply.tokens_in, reply.tokens_out, round(seconds, 3)
+        said = reply.text, reply.thinking, tries, fault, reply.tokens_in, reply.tokens_out, round(seconds, 3), reply.cut
         line = Line(VERSION, self._hash(messages), messages[-1]["content"], *said)
-        with self._lock, (self._folder / f"{game}.jsonl").open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
+        with self._lock:
+            append_line(self._folder / f"{game}.jsonl", msgspec.json.encode(line).decode())
 
     def _hash(self, messages: list[dict[str, str]]) -> str:
         return hashlib.sha256(json.dumps([self._asked, messages], sort_keys=True).encode()).hexdigest()[:24]

@@ -33,6 +33,7 @@ from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.placement_legality import open_spaces, slots_of
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import GAME_DTYPE, OVER, member, stars_missing
 
 # name, weight, meaning; trained win probabilities depend on their order and meaning, so a change needs new players
@@ -179,6 +180,7 @@ def describe_seats(g, observer, out):  # type: ignore[no-untyped-def]
 def describe_positions(rows, observers, out):  # type: ignore[no-untyped-def]
     """Writes what `describe_seats` writes, for an observer of each position: float32 (N, MAX_PLAYERS * NUM_FEATURES)."""
     for k in range(len(rows)):
+        check(rows, k)
         describe_seats(rows[k], observers[k], out[k])
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.evaluators import SearchPlan
 from euphoria_agents.players.search.inference import SearchNetwork, no_network
+from euphoria_agents.players.search.sure_wins import explain_sure_win, sure_win
 from euphoria_agents.players.search.tree import BEGUN, EDGE_COUNT, empty_tree, empty_workspace, most_visited, root_edges
 from euphoria_agents.players.search.tree_search import search
 
@@ -53,9 +54,13 @@ class Searcher(Agent):
         plan: the settings of the search.
         budget: the budget of a decision.
         net: the network, if the plan uses one.
+
+    Attributes:
+        takes_wins: whether it takes a sure win without a search (`players.search.sure_wins`).
     """
 
-    needs_game = True
+    needs_game = keeps_games_apart = True
+    takes_wins = False
 
     def __init__(self, plan: SearchPlan, budget: Budget, net: SearchNetwork | None = None) -> None:
         self.budget = budget
@@ -75,6 +80,8 @@ class Searcher(Agent):
         moves = game.legal_actions()
         if len(moves) == 1:
             return int(moves[0])
+        if self.takes_wins and (win := sure_win(game)) >= 0:
+            return win
         self._search_from(game, rng, until_decided=True)
         return most_visited(self._tree)
 
@@ -92,13 +99,14 @@ class Searcher(Agent):
         edges, seats = root_edges(self._tree), self._workspace.seats[: game.rules.num_players]
         visits = edges["visits"]
         values = self._chances_of_moves(edges["value"] / np.maximum(visits, 1), len(seats))
-        return explanation(
+        found = explanation(
             edges["move"].astype(np.int64),
             priors=(edges["prior"] / edges["prior"].sum()).tolist(),
             visits=visits.tolist(),
             values=[value if followed else None for value, followed in zip(values.tolist(), visits, strict=True)],
             seats=self._chances_of_seats(seats / (1 + visits.sum())).tolist(),
         )
+        return explain_sure_win(found, game) if self.takes_wins else found
 
     def value_of(self, move: int, game: Game, seed: int) -> float:
         """Returns the mover's win probability after a move, from a search that begins every simulation with it.

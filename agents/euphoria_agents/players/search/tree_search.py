@@ -42,6 +42,7 @@ from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import count_legal, list_moves
+from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import OVER
 
 LOOKS = 16  # simulations between two checks whether the search is decided
@@ -121,7 +122,7 @@ def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type
             return made
         tree.used[BEGUN] = number + 1
         if number == 0:
-            begin_tree(tree, workspace.rows[1], net, plan)
+            begin_tree(tree, workspace.rows, net, plan)
         elif until_decided and number % LOOKS == 0 and is_decided(tree, last):
             tree.used[BEGUN] = last
             return made
@@ -135,8 +136,10 @@ def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type
 
 
 @jit
-def begin_tree(tree, root, net, plan):  # type: ignore[no-untyped-def]
-    """Begins a new tree with `root`, whose observations become the bases of the network."""
+def begin_tree(tree, rows, net, plan):  # type: ignore[no-untyped-def]
+    """Begins a new tree with the root, which is the second row, and whose observations become the bases of the network."""
+    check(rows, 1)
+    root = rows[1]
     tree.used[:BEGUN] = 0
     add_node(tree, root, -1)
     if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:

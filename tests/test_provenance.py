@@ -1,0 +1,344 @@
+"""What a result came from: the files that agents read, in whatever way; changed agents play again, and mixtures are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import sys
+import types
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents.agent_process import AgentProcess
+from euphoria_agents.benchmark import judging
+from euphoria_agents.benchmark.tasks import TASKS
+from euphoria_agents.matches import tournament
+from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_units, players_ended, sources
+from euphoria_agents.provenance import CLOCK, CONNECTION, LIBRARY, NAMES, PROCESS, Inputs, joined, published_names
+from euphoria_env import Rules
+from tests.tools.commands import euphoria
+
+READER = """
+import numpy as np
+import helper
+import kit.tools
+
+class Reader:
+    def __init__(self, path):
+        self.n = sum(int(open(name).read()) for name in (path, "weights.txt")) + int(np.load("more.npy")[0])
+        try:
+            self.n += len(open("extra.txt").read())
+        except FileNotFoundError:
+            pass
+    def act(self, observation, mask, rng):
+        import late
+        with open("late.txt") as file:
+            n = self.n + helper.N + kit.tools.N + late.N + int(file.read())
+        legal = mask.nonzero()[0]
+        return int(legal[n % len(legal)])
+"""
+FILES = (
+    "helper.py",
+    "kit/__init__.py",
+    "kit/tools.py",
+    "late.py",
+    "weights.txt",
+    "argument.txt",
+    "late.txt",
+    "more.npy",
+    "reader.py",
+)
+SPEC = "reader:Reader:argument.txt"
+RULES = Rules(num_players=2, max_turns=12)
+HERE = partial(in_processes, processes=1)
+SHORT = ("--processes", 1, "--max-turns", 12)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working folder, with an agent that reads all of `FILES`."""
+    (tmp_path / "kit").mkdir()
+    for name in FILES:
+        (tmp_path / name).write_text("N = 0\n" if name.endswith(".py") else "0")
+    (tmp_path / "reader.py").write_text(READER)
+    np.save(tmp_path / "more.npy", np.zeros(1))
+    monkeypatch.chdir(tmp_path)
+    before = sys.path.copy()
+    yield tmp_path
+    sys.path[:] = before
+
+
+def change(name: str) -> None:
+    """Another content of a file; `more.npy` stays an array."""
+    if name == "more.npy":
+        np.save(name, np.load(name) + 1)
+    else:
+        path = Path(name)
+        path.write_text((path.read_text() if path.exists() else "") + ("N = 1\n" if name.endswith(".py") else "1"))
+
+
+# ------------------------------------------------------------------------------------------------ what every command notices
+
+
+@pytest.mark.parametrize("command", ["evaluate", "tournament"])
+def test_games_of_a_changed_agent_are_played_again(command: str) -> None:
+    agents = ("--agent", SPEC, "--against", "random") if command == "evaluate" else ("--agents", SPEC, "random")
+    words = (command, *agents, "--games", 2, "--out", "out", *SHORT)
+
+    def lines() -> int:
+        status, _, told = euphoria(*words)
+        assert status == 0, told
+        return Path("out", "chunks.jsonl").read_text().count("\n")
+
+    units = lines()
+    assert lines() == units, "nothing is played again"
+    for k, name in enumerate([*FILES, "extra.txt"], 2):
+        change(name)
+        assert lines() == k * units, f"{name} has changed"
+        assert lines() == k * units
+    entry = json.loads(Path("out", "chunks.jsonl").read_text().splitlines()[-1])
+    assert {*entry["result"]["inputs"][SPEC]["files"]} == {*FILES, "extra.txt"}
+
+
+@pytest.mark.parametrize("name", [*FILES, "extra.txt"])
+def test_a_data_set_does_not_mix_agents(name: str) -> None:
+    pytest.importorskip("pyarrow")
+    words = ("collect", "--agents", SPEC, "random", "--games", 2, "--out", "out", *SHORT)
+    assert euphoria(*words)[0] == 0 and euphoria(*words)[0] == 0
+    found = json.loads(Path("out", "_about", "dataset.json").read_text())["agents"][0]
+    assert {*found["files"]} == {*FILES} and found["unseen"] == []
+    change(name)
+    for _ in range(2):
+        status, _, told = euphoria(*words)
+        assert status == 2 and told == f"error: out holds the results of another {name}: choose another --out, or delete it\n"
+        Path("out", "_about", "dataset.json").unlink(missing_ok=True)  # it is not finished
+
+
+def small() -> Any:
+    """A task of few short games."""
+    return dataclasses.replace(
+        TASKS["duel-v1"], games=8, judged={"max_turns": 12}, opponents=("random", "weights"), anchors=(1, 2)
+    )
+
+
+def test_judging_notices_changes() -> None:
+    out, task = Path("out"), small()
+
+    def judge(run: Callable[..., Any] = HERE) -> Any:
+        return judging.judge(task, SPEC, out, run)
+
+    def interrupted(work: Any, units: list[Any]) -> Iterator[Any]:
+        yield units[0], work(units[0])
+        raise KeyboardInterrupt
+
+    played: list[Any] = []
+
+    def counted(work: Any, units: list[Any]) -> Iterator[Any]:
+        played.extend(units)
+        return HERE(work, units)
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(interrupted)
+    change("weights.txt")
+    found = judge(counted)
+    assert len(played) == sum(len(match.units) for match in judging.matches_of(task, SPEC)), "the finished game does not count"
+    assert {*found["agent"]["files"]} == {*FILES} and "unseen" not in found["agent"]
+    assert judge() == found and judging.check_result(task, SPEC, out / "result.json", HERE) > 0
+    for name in (*FILES, "extra.txt"):
+        kept = Path(name).read_bytes() if Path(name).exists() else None
+        change(name)
+        with pytest.raises(ValueError, match=rf"result\.json is of another \S*/{name}: choose another --out"):
+            judge()
+        with pytest.raises(ValueError, match=f"cannot be checked: its agent has other files: {name}"):
+            judging.check_result(task, SPEC, out / "result.json", HERE)
+        Path(name).unlink() if kept is None else Path(name).write_bytes(kept)
+    assert judge() == found
+
+
+def test_an_analysis_is_of_one_agent() -> None:
+    from euphoria_agents.play.study.game_analysis import Analysis
+    from tests.test_study import record_of
+
+    text = record_of(RULES, ["random", "random"], decisions=6)
+    with players_ended():
+        found = list(Analysis(text, SPEC).in_file("a.jsonl"))
+        assert {*json.loads(Path("a.jsonl").read_text().splitlines()[0])["files"]} >= {*FILES} - {"late.py", "late.txt"}
+    with players_ended():
+        assert list(Analysis(text, SPEC).in_file("a.jsonl")) == found
+    change("weights.txt")
+    with players_ended(), pytest.raises(ValueError, match="it is of another analysis: files is"):
+        list(Analysis(text, SPEC).in_file("a.jsonl"))
+
+
+# ------------------------------------------------------------------------------------------------ mixtures
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["the same process", "a new process"])
+@pytest.mark.parametrize("name", ["weights.txt", "late.txt", "helper.py"])
+def test_files_that_change_meanwhile_are_named(name: str, anew: bool) -> None:
+    units, journal = comparison(SPEC, "random", RULES, 6, 0, 1), Journal(Path("journal.jsonl"))
+
+    def run(work: Any, some: list[WorkUnit]) -> Iterator[Any]:
+        for unit in some:
+            yield unit, work(unit)
+            change(name)
+            if anew:
+                with players_ended():
+                    pass
+
+    with players_ended(), pytest.raises(ValueError, match=f"^{name} changed while the games were played"):
+        play_units(units, journal, run)
+    assert len(journal.finished(units)) == 0
+    with players_ended():
+        assert len(play_units(units, journal, HERE)) == 3
+
+
+def test_what_is_joined_must_agree() -> None:
+    one, other = {"a:A": Inputs({"x": "1"}, ["b"])}, {"a:A": Inputs({"y": "2"}, ["a"]), "b:B": Inputs({"x": "1"})}
+    assert joined([one, other]) == {"a:A": Inputs({"x": "1", "y": "2"}, ["a", "b"]), "b:B": Inputs({"x": "1"})}
+    with pytest.raises(ValueError, match="^x changed while"):
+        joined([one, {"b:B": Inputs({"x": ""})}])
+
+
+def test_results_that_do_not_say_what_was_read_are_played_again(folder: Path) -> None:
+    units, journal = comparison(SPEC, "random", RULES, 2, 0, 1), Journal(Path("journal.jsonl"))
+    with players_ended():
+        play_units(units, journal, HERE)
+    assert len(journal.finished(units)) == 1
+    line = json.loads(Path("journal.jsonl").read_text())
+    del line["result"]["inputs"]
+    Path("journal.jsonl").write_text(json.dumps(line) + "\n")
+    assert not journal.finished(units)
+
+
+# ------------------------------------------------------------------------------------------------ what is seen
+
+DOES = {
+    "Path('a.txt').read_text()": ({"a.txt"}, []),
+    "Path('a.txt').resolve().open('rb').read(1)": ({"a.txt"}, []),
+    "os.close(os.open('a.txt', os.O_RDONLY))": ({"a.txt"}, []),
+    "np.fromfile('a.txt', np.int8)": ({"a.txt"}, []),
+    "np.load('more.npy', mmap_mode='r')": ({"more.npy"}, []),
+    "__import__('sqlite3').connect('a.db').close()": ({"a.db"}, []),
+    "__import__('zlib'), __import__('zipfile').ZipFile('a.zip').read('x')": ({"a.zip"}, []),
+    "sys.path.insert(0, 'a.zip'), __import__('zipped')": ({"a.zip"}, []),
+    "exec(open('a.txt').read())": ({"a.txt"}, []),
+    "open('link').read()": ({"link"}, []),
+    "os.chdir('kit'), open('../a.txt').read()": ({"a.txt"}, []),
+    "os.path.exists('a.txt') or open('b.txt')": (set(), []),
+    "open('none')": ({"none"}, []),
+    "open('new.txt', 'w').write('1'), open('new.txt').read()": (set(), []),
+    "open('log.txt', 'w').close(), open('log.txt', 'a').close()": (set(), []),
+    "open('a.txt').read(), open('a.txt', 'w').write('3')": (set(), ["a.txt, which it also writes"]),
+    "open('a.txt', 'r+').write('3')": (set(), ["a.txt, which it also writes"]),
+    "open('a.txt').read(), open('n', 'w').write('3'), os.replace('n', 'a.txt')": (set(), ["a.txt, which it also writes"]),
+    "__import__('tempfile').TemporaryFile().write(b'3')": (set(), []),
+    "open('/proc/self/status').read(), open('/dev/null').read()": (set(), []),
+    "__import__('json.tool'), __import__('rich.table')": (set(), []),
+    "__import__('socket').create_connection(('127.0.0.1', 9), 1)": (set(), [CONNECTION]),
+    "__import__('subprocess').run(['true'])": (set(), [PROCESS]),
+    "os.system('true')": (set(), [PROCESS]),
+    "os.listdir('.')": (set(), [NAMES]),
+    "list(Path('.').glob('*.txt'))": (set(), [NAMES]),
+    "list(os.walk('kit'))": (set(), [NAMES]),
+}
+PROBE = """import os, sys
+from pathlib import Path
+import numpy as np
+class Probe:
+    def act(self, observation, mask, rng):
+        try:
+            %s
+        except OSError:
+            pass
+        return int(mask.argmax())
+"""
+
+
+@pytest.mark.parametrize("does", DOES)
+def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
+    import zipfile
+
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        archive.writestr("x", "1")
+        archive.writestr("zipped.py", "1")
+    for name in ("a.txt", "a.db"):
+        Path(name).write_text("1" if name == "a.txt" else "")
+    os.symlink("a.txt", "link")
+    (folder / "probe.py").write_text(PROBE % does)
+    files, unseen = DOES[does]
+    with AgentProcess("probe:Probe") as agent:
+        assert agent.inputs() == Inputs({"probe.py": agent.inputs().files["probe.py"]})
+        agent.act(np.zeros(9, np.int8), np.ones(9, np.int8), np.random.default_rng(0))
+        found = agent.inputs()
+    assert {*found.files} == {"probe.py", *files} and found.unseen == unseen
+    assert all(len(digest) == 16 * os.path.exists(name) for name, digest in found.files.items())
+
+
+@pytest.mark.parametrize(
+    ("line", "unseen"),
+    [
+        ("import time", [CLOCK]),
+        ("import os, datetime as d", [CLOCK]),
+        ("from time import perf_counter", [CLOCK]),
+        ("import timeit", []),
+        ("import safetensors", [LIBRARY]),
+        ("TEXT = 'import time'", []),
+    ],
+)
+def test_what_nobody_can_see_is_said(line: str, unseen: list[str], folder: Path) -> None:
+    (folder / "probe.py").write_text(PROBE % "0" + line + "\n")
+    with AgentProcess("probe:Probe") as agent:
+        assert agent.inputs().unseen == unseen
+
+
+def test_what_is_not_seen_is_told_with_the_results(folder: Path) -> None:
+    (folder / "probe.py").write_text("import time\n" + PROBE % "os.listdir('.')")
+    status, printed, told = euphoria("evaluate", "--agent", "probe:Probe", "--games", 2, "--out", "out", *SHORT)
+    assert status == 0, told
+    assert f"probe:Probe may also depend on {CLOCK}, {NAMES}" in " ".join(printed.split())
+    assert json.loads(Path("out", "results.json").read_text())[0]["unseen"] == {"probe:Probe": [CLOCK, NAMES]}
+
+
+def test_a_plugin_counts_though_it_is_installed(folder: Path) -> None:
+    home = folder / "site-packages"
+    (home / "plug").mkdir(parents=True)
+    (home / "plug" / "__init__.py").write_text("import other\n" + READER.replace("import helper", "import plug.helper as helper"))
+    (home / "plug" / "helper.py").write_text("N = 0\n")
+    (home / "other.py").write_text("")
+    sys.path.append(str(home))
+    with AgentProcess("plug:Reader:argument.txt") as agent:
+        files = agent.inputs().files
+    assert {"site-packages/plug/__init__.py", "site-packages/plug/helper.py", "weights.txt"} < {*files}
+    assert "site-packages/other.py" not in files, "a library"
+
+
+def test_published_names_do_not_tell_where_files_lie() -> None:
+    names = published_names({"a/b.py": "1", "/home/me/w.bin": "2", "/home/you/w.bin": "3", "/none": ""})
+    assert names == {"a/b.py": "1", "2/w.bin": "2", "3/w.bin": "3"}
+
+
+def test_comments_in_the_project_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = tmp_path / "one" / "__init__.py", tmp_path / "two" / "matches" / "tournament.py"
+    for path in (one, two):
+        path.parent.mkdir(parents=True)
+        path.write_text("A = 1\n")
+    monkeypatch.setattr(tournament, "euphoria_env", types.SimpleNamespace(__file__=str(one)))
+    monkeypatch.setattr(tournament, "__file__", str(two))
+    monkeypatch.setattr(tournament.cache_files, "cache_directory", lambda: tmp_path)
+    key = tournament.hash_of_code.__wrapped__
+    before = key()
+    two.write_text('"""Says."""\nA = 1  # one\n')
+    assert key() == before
+    two.write_text("A = 2\n")
+    assert key() != before
+    shutil.rmtree(two.parent)
+    assert len(sources(["random"])) == 16
