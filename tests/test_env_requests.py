@@ -154,7 +154,7 @@ def test_checks_stay_without_assertions() -> None:
 
 def deal(game: Game) -> list[Any]:
     """What a game deals once and for all: the dilemmas of its players."""
-    return [one["dilemma"]["artifact"] for one in game.to_dict()["players"]]
+    return [one["dilemma"]["artifact"] for one in game.describe()["players"]]
 
 
 def deals_after(made: Any, play: Callable[[Any], None], games: int = 4) -> list[Any]:
