@@ -5,6 +5,8 @@ An agent may keep and change the arrays, the game and the generator that it gets
 
 from __future__ import annotations
 
+import copy
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -70,6 +72,38 @@ class Player(Protocol):
             mask: the legal moves, bool or int8 (NUM_ACTIONS,); at least one.
             rng: the only source of chance, so that equal seeds give equal games.
         """
+
+
+def keeps_games_apart(agent: Player) -> bool:
+    """Returns whether an agent is one of this project that remembers nothing of one game or seat when it plays another.
+
+    Any other might put together what it saw on two seats of one deal, so no object or process of it gets two of them.
+    """
+    kind = type(agent)
+    ours = kind.__module__.startswith("euphoria_agents.")
+    found = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind  # others may name any module
+    return ours and found and getattr(agent, "keeps_games_apart", False) is True
+
+
+def separated(agents: Sequence[Player]) -> list[Player]:
+    """Returns a line-up in which an agent that may remember games has deep copies of itself on its further seats.
+
+    Raises:
+        ValueError: it cannot be copied.
+    """
+    found: list[Player] = []
+    for agent in agents:
+        other, why = agent, None
+        if any(agent is one for one in found) and not keeps_games_apart(agent):
+            try:
+                other = copy.deepcopy(agent)
+            except Exception as error:
+                why = error
+            if other is agent:
+                what = f"the agent {agent_name(agent)} has several seats but cannot be copied"
+                raise ValueError(f"{what}: give an object for each, or its spec") from why
+        found.append(other)
+    return found
 
 
 class IllegalAnswer(IllegalMove):
@@ -200,10 +234,11 @@ class Generators:
 
     Args:
         rng: the generator from which an agent's own generator is derived when the agent decides for the first time.
+        key: a secret with which it is derived (`derived_seeds.stretched`).
     """
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+    def __init__(self, rng: np.random.Generator, key: bytes = b"") -> None:
+        self._rng, self.key = rng, key
         self._own: list[tuple[Player, np.random.Generator]] = []  # found by identity, which a deep copy preserves
 
     def __call__(self, agent: Player) -> np.random.Generator:
@@ -211,7 +246,7 @@ class Generators:
         for known, own in self._own:
             if known is agent:
                 return own
-        own = derived_generator(self._rng)
+        own = derived_generator(self._rng, self.key)
         self._own.append((agent, own))
         return own
 
@@ -221,12 +256,13 @@ class AgentGames:
 
     Attributes:
         batch: the games, N of them.
-        rng: the generator for dealing the games that agents get.
+        rng, key: the generator for dealing the games that agents get, and the secret with which their seeds are derived.
         moves: (N,) int64, the moves of the agents.
     """
 
     batch: Batch
     rng: np.random.Generator
+    key: bytes = b""
     moves: np.ndarray
 
     def deciding(self) -> Iterable[tuple[Player, Any]]:
@@ -243,7 +279,7 @@ class AgentGames:
 
     def determinized(self, game: int) -> Game:
         """Returns a game as the agent that decides gets it: determinized for its seat (R19)."""
-        return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng))
+        return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng, self.key))
 
     def query(self, agent: Player, games: Any, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """Returns an agent's moves in these games and the seconds it took; errors as for the function `query`."""

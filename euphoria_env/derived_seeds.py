@@ -1,12 +1,14 @@
 """Generators and seeds for agents, derived from a generator of the games without revealing anything about it (R19).
 
 From a generator, its earlier states and its seed can be computed. So agents get only generators that are seeded with a hash,
-which cannot be inverted.
+which cannot be inverted. A small seed can still be found by trying many; so what agents from elsewhere get is hashed with a key
+that takes long to make from a seed.
 """
 
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,19 +18,25 @@ from euphoria_env.json_reader import Reader
 _BYTES_DRAWN = 32
 
 
-def _derived(rng: np.random.Generator, size: int) -> int:
+@lru_cache(maxsize=64)
+def stretched(seed: Any) -> bytes:
+    """Returns a key made from a seed, an integer or a tuple, in about 20 ms and 8 MB, so that trying a million takes hours."""
+    return hashlib.scrypt(str(seed).encode(), salt=b"euphoria", n=1 << 13, r=8, p=1, dklen=_BYTES_DRAWN)
+
+
+def _derived(rng: np.random.Generator, size: int, key: bytes) -> int:
     """Returns the hash of 32 drawn bytes as an integer of `size` bytes."""
-    return int.from_bytes(hashlib.blake2b(rng.bytes(_BYTES_DRAWN), digest_size=size).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(rng.bytes(_BYTES_DRAWN), digest_size=size, key=key).digest(), "little")
 
 
-def derived_generator(rng: np.random.Generator) -> np.random.Generator:
-    """Returns a generator for agents; it depends only on the state of `rng`."""
-    return np.random.default_rng(_derived(rng, 16))
+def derived_generator(rng: np.random.Generator, key: bytes = b"") -> np.random.Generator:
+    """Returns a generator for agents; it depends only on the state of `rng` and the key (`stretched`)."""
+    return np.random.default_rng(_derived(rng, 16, key))
 
 
-def derived_seed(rng: np.random.Generator) -> int:
+def derived_seed(rng: np.random.Generator, key: bytes = b"") -> int:
     """Returns a seed of 64 bits for `Game.determinize`, whose result agents get."""
-    return _derived(rng, 8)
+    return _derived(rng, 8, key)
 
 
 def generator_from(state: Any) -> np.random.Generator:

@@ -51,7 +51,7 @@ class Game:
         rules = Rules() if rules is None else rules
         if not isinstance(rules, Rules):
             raise ValueError(f"rules must be a Rules, not {shown(rules)}")
-        seed = random.getrandbits(63) if seed is None else read_seed(seed)
+        seed = random.SystemRandom().getrandbits(63) if seed is None else read_seed(seed)
         rows = np.zeros(1, GAME_DTYPE)
         write_rules(rows[0], rules)
         start: dict[str, Any] = {"rules": rules.to_dict(), "seed": seed}

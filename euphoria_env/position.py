@@ -133,7 +133,7 @@ def from_dict(d: Any, row: np.void) -> None:
     rules = Rules.from_dict(given.get("rules", {}))
     write_rules(row, rules)
     blank(row)
-    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.getrandbits(63)
+    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.SystemRandom().getrandbits(63)
     seed_rng(row["rng"], seed, 0, 0)
     position = _Position(given, row, rules.num_players, random.Random(seed))
     position.read_board()

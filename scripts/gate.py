@@ -27,12 +27,16 @@ from rich.console import Console
 from euphoria_agents.commands.match_output import warm_up
 from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options
 from euphoria_agents.matches.match import Z_95, MatchResult
+from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import (
     Journal,
     WorkUnit,
     check_counts,
+    choose_seed,
+    keep_seed,
     play_units,
+    player,
     players_ended,
     seeds_of_a_unit,
     sources,
@@ -56,7 +60,9 @@ class Options:
     loss: float = option(0.03, "share of the games that it must not lose more against any opponent")
     error: float = option(0.05, "how often either verdict may be wrong")
     deals: int = option(4000, "the number of deals after which it is undecided")
-    seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
+    seed: int | None = option(
+        None, "equal seeds give equal tests, if no agent looks at the clock or searches in threads; by default 128 random bits"
+    )
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
     out: Path | None = option(None, "folder for the games; the same command continues where it stopped")
     game: dict[str, Any] = rules_options()
@@ -123,9 +129,10 @@ def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], W
     """Yields the chunks of each round of `size` deals, by agent, opponent and number of players; no agent meets itself."""
     rules = [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
     pool, both = dict.fromkeys(options.against), (options.agent, options.instead_of)
+    seed = seed_for(map(player, (*both, *pool)), options.seed)
     for number in itertools.count():
         yield {
-            (agent, opponent, one.num_players): WorkUnit(lineup, number, options.seed, size, one, sources(lineup))
+            (agent, opponent, one.num_players): WorkUnit(lineup, number, seed, size, one, sources(lineup))
             for agent, opponent, one in itertools.product(both, pool, rules)
             if agent != opponent
             for lineup in [(agent, *[opponent] * (one.num_players - 1))]
@@ -152,6 +159,7 @@ def check(options: Options) -> None:
     Raises:
         ValueError: names them.
     """
+    options.seed = choose_seed(options.seed, options.out)
     check_counts(deals=options.deals, seed=options.seed, processes=options.processes)
     if options.agent == options.instead_of:
         raise ValueError(f"--agent and --instead-of are both {options.agent!r}: there is nothing to compare")
@@ -167,6 +175,8 @@ def decide(options: Options, console: Console) -> str:
     """Plays until there is a verdict and returns it; the number of processes does not change it."""
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
+    keep_seed(options.out, options.seed)
+    console.print(f"--seed {options.seed}", soft_wrap=True, highlight=False)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None)
     gate = Gate(list(dict.fromkeys(options.against)), options.gain, options.loss, options.error)
     specs = (options.agent, options.instead_of, *options.against)

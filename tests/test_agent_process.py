@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from euphoria_agents import load, play_match
+from euphoria_agents import agent_process, load, play_match
 from euphoria_agents.agent import explained
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import ChildProcess
@@ -188,6 +188,17 @@ def test_an_agent_that_does_not_answer_is_ended(kind: str) -> None:
             ask_once(agent)
 
 
+def test_a_long_wait_is_told(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_process, "PATIENCE", 0.0)
+    with AgentProcess("lonely:Catches") as agent:
+        assert capfd.readouterr().err == "waiting for the agent lonely:Catches to be made: 0 s so far, at most 300 s\n"
+        agent._first_seconds, agent._patience = 0.1, 0.02
+        with pytest.raises(TooSlow):
+            ask_once(agent)
+        assert capfd.readouterr().err == "waiting for the agent lonely:Catches to choose: 0.02 s so far, at most 0.1 s\n"
+        assert agent._patience == 0.04, "a line for each wait would be too many"
+
+
 def test_illegal_answers_are_refused_by_the_caller(capfd: pytest.CaptureFixture[str]) -> None:
     with AgentProcess("lonely:Poet") as agent:  # which reads nothing, and whose output goes to stderr
         with pytest.raises(IllegalMove, match=r"the agent lonely:Poet must answer with an action id, not .*'place 4 farm'"):
@@ -252,7 +263,7 @@ from euphoria_agents import play_match
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_env import Rules
 with AgentProcess("mine:First") as agent:
-    print(play_match([agent, agent], 2, Rules(num_players=2, max_turns=5)).games)
+    print(play_match([agent, "mine:First"], 2, Rules(num_players=2, max_turns=5)).games)
 """
     (tmp_path / "program.py").write_text(program)
     for words in (["program.py"], ["-"]):

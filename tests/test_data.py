@@ -18,7 +18,9 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import DatasetPart, collect, lineups, parts_of  # noqa: E402
+from euphoria_agents.matches import players  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
+from euphoria_agents.matches.tournament import PLAYERS  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
 from euphoria_agents.registry import file_hashes  # noqa: E402
 from euphoria_env import Batch, Game, Rules  # noqa: E402
@@ -109,7 +111,9 @@ class Spy(Weights):
 @pytest.mark.parametrize("reward", ["win", "stars"])
 def test_rows_are_the_decisions_that_were_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reward: str) -> None:
     spies = {spec: Spy() for spec in ("weights", "random")}
-    monkeypatch.setattr(collecting, "player", spies.__getitem__)
+    monkeypatch.setattr(PLAYERS, "_shared", {(spec, None): spy for spec, spy in spies.items()})
+    for module in (collecting, players):
+        monkeypatch.setattr(module, "keeps_games_apart", lambda agent: True)
     collect(tmp_path, parts_of(["weights", "random", "weights"], SHORT, 6, 2, reward), here)
     data = load(tmp_path)
     games = list(data)

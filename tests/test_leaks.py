@@ -97,7 +97,7 @@ def play_in(make: Callable[..., Any]) -> Callable[[Thief], None]:
         env = make(opponents=thief, num_players=3)
         for seed in (3, None):
             _, info = env.reset(seed=seed)
-            for _ in range(8):
+            for _ in range(16):
                 *_, info = env.step(sample(info["action_mask"], np.random.default_rng(0)))
 
     return play

@@ -341,8 +341,10 @@ class AskedInBatches:
 
 
 @pytest.mark.parametrize("opponents", [["random"] * 3, ["ppo"] * 3, ["random", "weights", "random"]], ids=str)
-def test_one_game_alone_is_played_as_in_a_batch(opponents: list[str]) -> None:
+def test_one_game_alone_is_played_as_in_a_batch(opponents: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The short way of asking built-in agents gives the same games as `act_batch`."""
+    for module in ("agent_protocol", "envs.opponents"):  # also for `AskedInBatches`
+        monkeypatch.setattr(f"euphoria_env.{module}.keeps_games_apart", lambda agent: True)
     agents = {spec: load(spec) for spec in opponents}
     batched = {spec: AskedInBatches(agent) for spec, agent in agents.items()}
     for seed in range(2):

@@ -21,7 +21,7 @@ from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
-from euphoria_agents.matches import tournament
+from euphoria_agents.matches import players, tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
@@ -48,7 +48,7 @@ class Naps(First):  # once it has answered often
     asked = 0
     def act(self, observation, mask, rng):
         self.asked += 1
-        if self.asked > 1000:
+        if self.asked > 300:
             time.sleep(3600)
         return super().act(observation, mask, rng)
 
@@ -117,11 +117,12 @@ def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.Mon
         assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
     for opponent in OPPONENTS:
         with monkeypatch.context() as patched:
-            patched.setattr(tournament, "player", partial(load_another, opponent))
+            patched.setattr(tournament.PLAYERS, "_shared", {})
+            patched.setattr(players, "load", partial(load_another, opponent))
             assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
 
 
-def load_another(opponent: str, spec: str, limit: float | None = None) -> Agent:
+def load_another(opponent: str, spec: str) -> Agent:
     """Loads an agent; in place of this opponent another one."""
     return load(spec if spec != opponent else "weights" if spec == "random" else "random")
 
@@ -214,7 +215,7 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
     agent: str, error: type[Exception], message: str, own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if error is TooSlow:
-        monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
+        monkeypatch.setattr(players, "FIRST_SECONDS", 0.5)
     with pytest.raises(error, match=message):
         judge(SMALL, agent if ":" in agent else f"{own}:{agent}", tmp_path / "out", HERE)
     assert not (tmp_path / "out").exists()

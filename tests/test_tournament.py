@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
-from euphoria_agents.matches import tournament
+from euphoria_agents.matches import players, tournament
 from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.ray_cluster import on_ray
@@ -52,21 +53,24 @@ class Witness(Agent):
     """Plays the first legal move, and remembers on which seats it sat."""
 
     needs_game = True
+    seats: Counter[tuple[int, int]] = Counter()  # by place and seat
 
-    def __init__(self) -> None:
-        self.seats: Counter[int] = Counter()
+    def __init__(self, place: str) -> None:
+        self.place = int(place)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         assert game is not None
-        self.seats[game.player] += game.turn == 0
+        self.seats[self.place, game.player] += game.turn == 0
         return int(mask.argmax())
 
 
 def test_every_seed_is_played_once_from_every_seat() -> None:
-    lineup = [Witness() for _ in range(3)]
-    result = play_match(lineup, 6, Rules(num_players=3, max_turns=30), seed=4, records=True)
-    for agent in lineup:
-        assert agent.seats == {0: 4, 1: 4, 2: 4}, "two recruits to choose in each of two games on each seat"
+    with pytest.MonkeyPatch.context() as patch:  # so that they play in this process
+        patch.setattr(players, "AgentProcess", lambda spec, *_: load(spec))
+        patch.setattr(players.Players, "close", lambda self: None)
+        specs = [f"{__name__}:Witness:{place}" for place in range(3)]
+        result = play_match(specs, 6, Rules(num_players=3, max_turns=30), seed=4, records=True)
+    assert Witness.seats == dict.fromkeys(itertools.product(range(3), repeat=2), 4), "two recruits in each of two games"
     starts = [json.loads(record.splitlines()[0]) for record in result.records]
     assert [start["seed"] for start in starts] == [game.seed for game in result.played]
     assert [len({game.seed for game in result.played[k : k + 3]}) for k in (0, 3)] == [1, 1]

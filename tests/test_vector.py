@@ -30,14 +30,21 @@ RESULTS = ("ranking", "winner", "is_success")  # of a game, in its last info
 
 
 class Fixed(Agent):
-    """Always answers the same to the same question, so that a game can be played twice; counts what it was asked."""
+    """Always answers the same to the same question, so that games can be played twice; counts what all copies are asked."""
 
     def __init__(self, salt: int = 0) -> None:
         self.salt = salt
-        self.asked = 0
+        self.questions = np.zeros(1, np.int64)
+
+    def __deepcopy__(self, _: Any) -> Fixed:
+        return copy.copy(self)
+
+    @property
+    def asked(self) -> int:
+        return int(self.questions[0])
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-        self.asked += 1
+        self.questions += 1
         bits = np.random.default_rng(int(observation.astype(np.int64).sum()) + 1000 * self.salt)
         return int(WEIGHTS.act(observation, mask, bits))
 
@@ -204,7 +211,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
             seat, sitting = int(infos["seat"][i]), [*opponents.at(i)]
             others = [agent for p, agent in enumerate(sitting) if p != seat]
             assert ended or (seat, others) == (before[i][0], [agent for p, agent in enumerate(before[i][1]) if p != seat])
-            assert all(agent in ((third,) if fresh[i] else (first, second)) for agent in others)
+            assert all(agent.salt in ((3,) if fresh[i] else (1, 2)) for agent in others)
         assert not was_fresh or first.asked + second.asked == asked
     assert fresh.all() and first.asked and second.asked and third.asked
     env.set_opponents("random")
@@ -217,8 +224,8 @@ def test_a_pool_is_drawn_from_seat_by_seat() -> None:
     opponents.seat(np.arange(300), np.zeros(300, np.int64), np.full(300, 4), np.random.default_rng(0))
     for p in range(1, 4):
         at = [opponents.at(i)[p] for i in range(300)]
-        assert all(70 < sum(one is agent for one in at) < 130 for agent in agents)
-    same = np.mean([opponents.at(i)[1] is opponents.at(i)[2] for i in range(300)])
+        assert all(70 < sum(one.salt == agent.salt for one in at) < 130 for agent in agents)
+    same = np.mean([opponents.at(i)[1].salt == opponents.at(i)[2].salt for i in range(300)])
     assert 0.2 < same < 0.47
 
 

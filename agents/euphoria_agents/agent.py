@@ -54,9 +54,11 @@ class Agent(ABC):
 
     Attributes:
         needs_game: whether `act` needs a `Game`; the agent always gets one that was determinized for its seat (R19).
+        keeps_games_apart: for agents of this project alone (`agent_protocol.keeps_games_apart`): whether it remembers nothing of
+            one game or seat when it plays another.
     """
 
-    needs_game: bool = False
+    needs_game = keeps_games_apart = False
 
     @abstractmethod
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

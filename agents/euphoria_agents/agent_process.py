@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import math
 import os
 import signal
 import sys
@@ -21,7 +22,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
 from euphoria_agents.error_text import escape_unprintable
-from euphoria_agents.registry import load
+from euphoria_agents.registry import is_builtin, load
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
@@ -31,7 +32,8 @@ from euphoria_env.json_reader import shown
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FIRST_SECONDS = 1800.0  # the limit for making the agent, and for its first answer of each kind, which may wait for a compiler
+FIRST_SECONDS = 300.0  # the limit for making the agent, and for its first answer of each kind
+PATIENCE = 10.0  # after so many seconds of waiting a line says for whom
 MOST_BYTES = 1 << 24  # the largest answer that is accepted
 LONGEST = 500  # an error's text is cut to this many characters
 ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
@@ -64,7 +66,7 @@ class AgentProcess(Agent):
 
     Attributes:
         name: the spec, by which errors name the agent.
-        needs_game, needs_story: as the agent has them.
+        needs_game, needs_story, keeps_games_apart: as the agent has them; the last one is true for agents of this project only.
 
     Raises:
         ValueError: the spec is wrong, or the agent cannot be made; see `load`.
@@ -81,7 +83,7 @@ class AgentProcess(Agent):
         begun: Callable[[AgentProcess], None] = lambda _: None,
     ) -> None:
         self.name = spec
-        self._first_seconds, self._seconds = first_seconds, seconds
+        self._first_seconds, self._seconds, self._patience = first_seconds, seconds, PATIENCE
         self._answered: set[str] = set()  # the kinds of questions that it has answered
         self._child = ChildProcess(_serve, spec)
         self.close = self._child.end
@@ -92,6 +94,7 @@ class AgentProcess(Agent):
             raise ValueError(made)
         made = self._proper(partial(checked, made, _Made))
         self.needs_game, self.needs_story, self._batches = made.needs_game, made.needs_story, made.batches
+        self.keeps_games_apart = made.keeps_games_apart and is_builtin(spec)  # others may say what they like
 
     def __enter__(self) -> AgentProcess:
         return self
@@ -147,7 +150,7 @@ class AgentProcess(Agent):
         try:
             if request is not None:
                 self._child.connection.send(request)
-            in_time = self._child.connection.poll(None if limit is None else limit * decisions)
+            in_time = self._wait(kind, math.inf if limit is None else limit * decisions)
             answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
         except (EOFError, OSError, ValueError):  # `OSError` and `ValueError` if another thread has just closed it
             raise AgentFailed(f"the agent {self.name} {self._end()}") from None
@@ -166,6 +169,17 @@ class AgentProcess(Agent):
             raise failure
         self._answered.add(kind)
         return reply
+
+    def _wait(self, kind: str, limit: float) -> bool:
+        """Waits for an answer, and returns whether it has come; tells a long wait, and later only one that is twice as long."""
+        told = self._patience
+        if self._child.connection.poll(min(limit, told)) or limit <= told:
+            return self._child.connection.poll()
+        purpose = {"make": "to be made", "explain": "to explain", "counts": "to tell its counts"}.get(kind, "to choose")
+        line = f"waiting for the agent {self.name} {purpose}: {told:g} s so far, at most {limit:g} s"
+        print(line, file=sys.stderr, flush=True)
+        self._patience *= 2
+        return self._child.connection.poll(None if limit == math.inf else limit - told)
 
     def _end(self) -> str:
         """Ends the process, and returns how it ended."""
@@ -199,6 +213,7 @@ class _Made(msgspec.Struct, forbid_unknown_fields=True):
 
     needs_game: bool
     needs_story: bool
+    keeps_games_apart: bool
     batches: bool
 
 
@@ -256,7 +271,7 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
         agent: Any = load(spec)
     except ValueError as error:
         return None, _text(error)
-    needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story")}
+    needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story", "keeps_games_apart")}
     return agent, {**needs, "batches": answers_batches(agent)}
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.agent_protocol import Player, games_by_agent
+from euphoria_env.agent_protocol import Player, games_by_agent, keeps_games_apart, separated
+from euphoria_env.derived_seeds import stretched
 from euphoria_env.json_reader import Reader, shown
 
 _LARGEST_WEIGHT = 1e9
@@ -54,8 +55,22 @@ def _probabilities(name: str, mixture: list[tuple[Any, Any]]) -> np.ndarray:
     return weights / weights.sum()
 
 
+def _loaded(line_up: Sequence[Any], known: dict[str, Player]) -> list[Player]:
+    """Returns the agents of a line-up; `known` has those of specs that keep games apart, and so are loaded once."""
+    agents = []
+    for one in line_up:
+        agent = known[one] if isinstance(one, str) and one in known else as_agent(one)
+        if isinstance(one, str) and keeps_games_apart(agent):
+            known[one] = agent
+        agents.append(agent)
+    return separated(agents)
+
+
 class Opponents:
     """The players of many games by seat, each fixed from the start of a game to its end.
+
+    An agent that may remember games (`keeps_games_apart`) never has two seats of one: a spec is loaded, and an object copied, for
+    each seat after the learner's.
 
     Args:
         games: the number of games.
@@ -82,25 +97,25 @@ class Opponents:
             pool: instead of `opponents`: a list, the mixture in which all have the same weight.
 
         Raises:
-            ValueError: something is neither agent nor spec, there is not one opponent for each other seat, or a weight is not a
-                number from 0 to 10^9, or none is above 0.
+            ValueError: something is neither agent nor spec, or cannot be copied, there is not one opponent for each other seat,
+                or a weight is not a number from 0 to 10^9, or none is above 0.
         """
         others = self._players - 1
         probabilities, mixture = None, _mixture(opponents, pool)
         if mixture is not None:
             probabilities = _probabilities("opponents" if pool is None else "pool", mixture)
-            chosen = [one for one, _ in mixture]
+            rows = [[one] * others for one, _ in mixture]
         elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
-            chosen = list(opponents)
-            if len(chosen) != others:
+            rows = [list(opponents)]
+            if len(opponents) != others:
                 allowed = f"one, a list of {others}, or a mixture (a dict or pairs, with weights)"
-                raise ValueError(f"opponents must be {allowed}, not a list of {len(chosen)}")
+                raise ValueError(f"opponents must be {allowed}, not a list of {len(opponents)}")
         else:
-            chosen = [opponents] * others
-        loaded = {one: as_agent(one) for one in chosen if isinstance(one, str)}
-        agents = [loaded[one] if isinstance(one, str) else as_agent(one) for one in chosen]
+            rows = [[opponents] * others]
+        known: dict[str, Player] = {}
+        seated = [_loaded(row, known) for row in rows]
         self._forget_unused()
-        self._next, self._probabilities = np.array([self._index(agent) for agent in agents]), probabilities
+        self._next, self._probabilities = np.array([[self._index(agent) for agent in row] for row in seated]), probabilities
 
     def _forget_unused(self) -> None:
         """Removes the agents that no longer play in any game."""
@@ -124,12 +139,15 @@ class Opponents:
             games, seats, players: int64 (K,): the games, the seats of their learners, and their numbers of players.
             rng: the generator from which opponents are drawn.
         """
+        after, row = (np.arange(self._players) - seats[:, None]) % players[:, None], np.intp(0)  # seats after the learner
         if self._probabilities is not None:
-            self._seated[games] = rng.choice(self._next, (len(games), self._players), p=self._probabilities)
+            row = rng.choice(len(self._next), after.shape, p=self._probabilities)
             rng.random(len(games))  # earlier versions drew these numbers; a seed must still give the same games
-        else:
-            after = (np.arange(self._players) - seats[:, None]) % players[:, None]  # seats after the learner
-            self._seated[games] = self._next[after - 1]
+        self._seated[games] = self._next[row, after - 1]
+
+    def key(self, seed: int | None) -> bytes:
+        """Returns the key for what agents get in games of this seed: empty if all are of this project (`keeps_games_apart`)."""
+        return b"" if all(map(keeps_games_apart, self.agents)) else stretched(seed)
 
     def at(self, game: int) -> list[Player]:
         """Returns the players of a game by seat; the one at the learner's seat is a placeholder."""

@@ -122,7 +122,8 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self.np_random)
-        self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
+        self._opponents = self._line_up.at(0)
+        self._generators = Generators(self.np_random, self._line_up.key(self.np_random_seed))
         self._begin(game, seed)
         self._play_others(credited=False)
 
@@ -178,7 +179,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
 
     def _deal(self) -> Game:
         """Returns the game for an opponent that needs it, determinized for its seat (R19)."""
-        return self.game.determinize(self._player, derived_seed(self.np_random))
+        return self.game.determinize(self._player, derived_seed(self.np_random, self._generators.key))
 
     def _observed_by_learner(self) -> Any:
         return self._observed_by(self._seat, self._fresh_mask() if self._masked else None)

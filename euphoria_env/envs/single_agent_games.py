@@ -97,6 +97,7 @@ class SingleAgentGames(AgentGames):
         starts: Mapping[int, Game] | None = None,
         chosen: np.ndarray | None = None,
         positions: Mapping[int, Any] | None = None,
+        seed: int | None = None,
     ) -> None:
         """Restarts games and plays up to the learners' first decisions.
 
@@ -105,6 +106,7 @@ class SingleAgentGames(AgentGames):
             starts: by number, the games to go on from instead of the setup.
             chosen: (N,) bool, the games to restart; None: all.
             positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.
+            seed: the seed of `rng`.
 
         Raises:
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
@@ -115,7 +117,7 @@ class SingleAgentGames(AgentGames):
         begun = {i: game for i, game in (starts or {}).items() if i in games}
         if begun or chosen is not None:
             batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
-        self.batch, self.rng = batch, rng
+        self.batch, self.rng, self._seed = batch, rng, seed
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._positions = positions or {}
@@ -177,7 +179,8 @@ class SingleAgentGames(AgentGames):
         """Plays on until every game waits for its learner."""
         self._under_way = False
         self._unasked[:] = 0
-        generators = Generators(self.rng)
+        self.key = self.opponents.key(self._seed)
+        generators = Generators(self.rng, self.key)
         while self.play_round(generators):
             pass
         self._under_way = True

@@ -128,7 +128,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
             root, starts = starts_from(seed, positions, chosen, self.num_envs, self.learners.rules, rng)
             if root is not None:
                 rng, number = seeding.np_random(root)
-            self.learners.reset(rng, starts, new, positions)
+            self.learners.reset(rng, starts, new, positions, number)
             self._np_random, self._np_random_seed = rng, number  # only now, since the function `rules` may fail
         self._waits[slice(None) if chosen is None else chosen] = False
         return self._observed_by_learners(), self._infos()

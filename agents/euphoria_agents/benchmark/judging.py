@@ -18,14 +18,14 @@ import numpy as np
 
 from euphoria_agents.benchmark import measures
 from euphoria_agents.benchmark.regret import play_and_judge
-from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
+from euphoria_agents.benchmark.results import FORMAT, PROTOCOL, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
-from euphoria_agents.registry import file_hashes
+from euphoria_agents.registry import file_hashes, is_builtin
 from euphoria_env import Rules
 from euphoria_env.json_reader import Json
 
@@ -89,15 +89,15 @@ def fingerprint(task: Task) -> str:
 
 
 def check_repeatable(task: Task, spec: str) -> None:
-    """Has the agent play one game twice, and compares the two.
+    """Has the agent play one game twice, once after another game, and compares the two.
 
     Raises:
         ValueError: the games differ, so the result could not be reproduced. Every other fault of the agent is raised too.
     """
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
-    runs = (replace(unit, run=run) for run in (1, 2))  # each without the notes of the other; run 0 is that of the result
-    first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)
+    runs = (replace(unit, number=number, run=run) for number, run in ((1, 1), (0, 1), (0, 2)))  # run 0 is that of the result
+    _, first, second = (play_unit(one, True, task.seconds).records[0] for one in runs)  # the last one in another process
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
@@ -120,6 +120,7 @@ def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResu
     reasons = {
         "its agent is not repeatable": not found["agent"]["repeatable"],
         "it does not say how each chunk ended: it was judged by an older version": None in chunks,
+        "it was judged by an older protocol": found.get("protocol", 1) < PROTOCOL and not is_builtin(spec),
         "its agent has other files": found["agent"]["files"] != file_hashes(spec),
         "this version plays other games": found["environment"]["fingerprint"] != fingerprint(task),
     }
@@ -185,7 +186,8 @@ def judge(
     played = play_units(
         [unit for match in matches for unit in match.units], journal, run, progress, task.seconds, player_of(task)
     )
-    found = {"format": FORMAT, "version": VERSION, "task": task.name, **about, **_scores(task, matches, played)}
+    found = {"format": FORMAT, "version": VERSION, "protocol": PROTOCOL, "task": task.name, **about}
+    found |= _scores(task, matches, played)
     effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
     games = "".join(_game_lines(match, played) for match in matches)
     texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}

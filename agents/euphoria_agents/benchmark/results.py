@@ -14,6 +14,7 @@ from euphoria_agents.validation import checked, described
 from euphoria_env.json_reader import Json, read_json
 
 FORMAT, VERSION = "euphoria-result", 1
+PROTOCOL = 2  # how games are played; 1, of older results, let one process of an agent play a deal from several seats
 MOST_DECISIONS = BUDGETS[-1] * 21 // 20  # more than the budget, since training always completes its last update
 ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
@@ -100,6 +101,7 @@ class _Result(Struct, forbid_unknown_fields=True):
     opponents: dict[str, _Score]
     all: _Score
     rating: _Rating
+    protocol: Literal[1, 2] = 1
     measures: dict[str, _Measure] = {}
     training: _Training | None = None
     entry: Entry | None = None

@@ -17,7 +17,8 @@ from euphoria_agents.commands.match_output import (
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
-from euphoria_agents.matches.tournament import comparison, player, seeds_of_a_unit
+from euphoria_agents.matches.players import seed_for
+from euphoria_agents.matches.tournament import check_counts, choose_seed, comparison, keep_seed, player, seeds_of_a_unit
 
 
 def match_report(title: str) -> ResultTable:
@@ -37,14 +38,17 @@ def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
     console = Console(emoji=False, markup=False)
     models = {spec: player(spec) for spec in configure_models(options)}  # `play_all` forgets its players at the end
-    size = seeds_of_a_unit([options.agent, *options.against])
+    specs, seed = [options.agent, *options.against], choose_seed(options.seed, options.out or options.transcripts)
+    check_counts(seed=seed)
+    size, deals = seeds_of_a_unit(specs), seed_for(map(player, specs), seed)
     matches = {
-        (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
+        (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, deals, size)
         for rules in rules_of(options)
         for opponent in dict.fromkeys(options.against)
     }
+    keep_seed(options.transcripts, seed)
     try:
-        played = play_all(options, console, [unit for units in matches.values() for unit in units])
+        played = play_all(options, console, [unit for units in matches.values() for unit in units], seed)
     finally:
         for spec, model in models.items():
             console.print(f"{spec}: {told_counts(model)}", soft_wrap=True)
@@ -54,7 +58,7 @@ def run(options: EvaluateOptions) -> None:
         result = MatchResult.joined([played[unit] for unit in units])
         report = reports.setdefault(n, match_report(f"{n} players; equally good ones would win {1 / n:.0%} each"))
         report.rows.append(match_row(options.agent, f"{n - 1} x {opponent}", result))
-        about = {"agent": options.agent, "against": opponent, "players": n, "truncated": result.truncated}
+        about = {"agent": options.agent, "against": opponent, "players": n, "seed": seed, "truncated": result.truncated}
         results.append({**about, **result.scores[0].to_dict()})
     if options.out:
         write_results(options.out, results, list(reports.values()))

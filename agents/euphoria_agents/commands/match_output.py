@@ -16,7 +16,7 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import query
@@ -32,7 +32,7 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 
 @players_ended()
-def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
+def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit], seed: int) -> dict[WorkUnit, MatchResult]:
     """Plays units of work, showing the progress, and returns all results; does not replay those already in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
@@ -41,7 +41,8 @@ def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit])
     warm_up({spec: unit.rules for unit in units for spec in unit.lineup})
     finished = journal.finished(units)
     to_play = sum(unit.games for unit in units if unit not in finished)
-    console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
+    console.print(f"{to_play:,} games to play: every deal from every seat (--seed {seed})", soft_wrap=True, highlight=False)
+    keep_seed(options.out, seed)
     with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
         return play_units(units, journal, executor(options), progress.advance)
 

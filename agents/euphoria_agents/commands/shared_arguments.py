@@ -10,6 +10,7 @@ from typing import Any
 from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
 
 EVERY = ("decision", "turn", "end")
+EQUAL_SEEDS = "equal seeds give equal games, if no agent looks at the clock or searches in threads; by default 128 random bits"
 SPEED_GROUPS = ("engine", "batch", "vector", "single", "game", "aec", "picture")
 
 
@@ -28,7 +29,7 @@ class MatchOptions(PlayOptions):
 
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "the least number of games of each agent in each match, at each number of players")
-    seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
+    seed: int | None = option(None, EQUAL_SEEDS)
     out: Path | None = option(None, "folder for results; finished games in it are not played again")
     records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
     game: dict[str, Any] = rules_options()
@@ -81,7 +82,7 @@ class CollectOptions(PlayOptions):
     )
     players: int = option(2, "number of players, 2 to 6")
     games: int = option(1000, "number of games")
-    seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
+    seed: int | None = option(None, EQUAL_SEEDS)
     reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
     out: Path = option(Path("runs/data"), "folder of the data set; finished parts are not played again", metavar="FOLDER")
     game: dict[str, Any] = rules_options()

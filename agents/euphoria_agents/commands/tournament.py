@@ -24,7 +24,7 @@ from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
-from euphoria_agents.matches.tournament import Standing, WorkUnit, schedule, standings
+from euphoria_agents.matches.tournament import Standing, WorkUnit, choose_seed, schedule, standings
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
 
 ALL = "all"  # the standings over all numbers of players
@@ -105,8 +105,9 @@ def _share(line: Standing, opponent: str) -> float | None:
 def run(options: TournamentOptions) -> None:
     """Plays the tournament, prints the standings, and writes the results."""
     console = Console(emoji=False, markup=False)
-    units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, options.seed)]
-    played = play_all(options, console, units)
+    seed = choose_seed(options.seed, options.out)
+    units = [unit for rules in rules_of(options) for unit in schedule(options.agents, rules, options.games, seed)]
+    played = play_all(options, console, units, seed)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
     if options.records:
@@ -114,7 +115,7 @@ def run(options: TournamentOptions) -> None:
     games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())
     if options.out:
         results = {
-            "seed": options.seed,
+            "seed": seed,
             "rules": [rules.to_dict() for rules in rules_of(options)],
             "games": games,
             "truncated": cut_off,

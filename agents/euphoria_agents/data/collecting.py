@@ -14,13 +14,15 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, count_rows, sha256, write_part
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.machine import versions
+from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.matches.tournament import check_counts, player, sources
+from euphoria_agents.matches.tournament import PLAYERS, check_counts, keep_seed, player, sources
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
-from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent
+from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart
+from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.observations import OBS_SIZE
@@ -106,7 +108,8 @@ def play_part(part: DatasetPart) -> bytes:
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
     games, seated, choices, deals = map(
-        np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
+        np.random.default_rng,
+        np.random.SeedSequence((seed_for(map(player, part.specs), part.seed), part.rules.num_players, part.first)).spawn(4),
     )
     tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
     while tables.play_round(generators):
@@ -116,6 +119,8 @@ def play_part(part: DatasetPart) -> bytes:
 
 class PartGames(AgentGames):
     """The games of a part side by side, and their decisions.
+
+    An agent that may remember games has a process for each seat, with the games in an order of its own.
 
     Args:
         part: the part.
@@ -128,8 +133,14 @@ class PartGames(AgentGames):
         self.moves = np.zeros(part.games, np.int64)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
-        self._agents = [player(spec) for spec in part.specs]
         self._seated = np.array([part.specs.index(spec) for spec in part.agents])[seated]
+        n = part.rules.num_players
+        players = PLAYERS.seats({(spec, None): n for spec in part.specs}, (part.seed, n, part.first)).values()  # by seat
+        agents = {id(agent): agent for row in players for agent in row}
+        numbers = np.array([[list(agents).index(id(agent)) for agent in row] for row in players])
+        self._agents, self._playing = list(agents.values()), numbers[self._seated, np.arange(n)]
+        strangers = [agent for agent in self._agents if not keeps_games_apart(agent)]
+        self._orders = {id(agent): derived_generator(rng).permutation(part.games) for agent in strangers}
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
@@ -141,7 +152,9 @@ class PartGames(AgentGames):
     def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
         """Yields each agent that must decide, with its games."""
         games = np.flatnonzero(self._active)
-        return games_by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
+        for agent, own in games_by_agent(self._agents, self._playing[games, self.batch.player[games]], games):
+            order = self._orders.get(id(agent))
+            yield agent, own if order is None else own[np.argsort(order[own])]
 
     def advance(self) -> None:
         """Records the decisions, plays the moves, and records the results of the games that have ended."""
@@ -221,6 +234,7 @@ def collect(
         "games": sum(part.games for part in parts),
     }
     _pin_plan(folder, {**about, "version of code or files": whole.sources})
+    keep_seed(folder, whole.seed)
     finished = {part for part in parts if (folder / part.name).exists()}
     resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
     found = _description(folder, parts, about)

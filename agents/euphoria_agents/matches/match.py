@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.matches.players import Cast, Players, seed_for
 from euphoria_env import Game, Rules
-from euphoria_env.agent_protocol import AgentGames, Story
+from euphoria_env.agent_protocol import AgentGames, Story, keeps_games_apart, separated
 from euphoria_env.derived_seeds import derived_generator, derived_seed
 from euphoria_env.words import log
 
@@ -159,6 +163,7 @@ class MatchResult:
         seconds: how long the match took.
         records: the games as records, if they were asked for.
         counts: what was counted in these games, such as the tokens of the first agent, by name.
+        seed: the seed with which `play_match` repeats them.
     """
 
     played: list[Played]
@@ -166,6 +171,7 @@ class MatchResult:
     seconds: float
     records: list[str] = field(default_factory=list)
     counts: dict[str, float] = field(default_factory=dict)
+    seed: int | tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
         won = "; ".join(f"place {place}: {score}" for place, score in enumerate(self.scores))
@@ -207,21 +213,27 @@ class MatchResult:
 
 
 def play_match(
-    agents: Sequence[Agent],
+    agents: Sequence[Agent | str],
     games: int,
     rules: Rules | None = None,
-    seed: int | Sequence[int] = 0,
+    seed: int | Sequence[int] | None = None,
     progress: Callable[[int], None] | bool | None = None,
     records: bool = False,
     salt: int = 0,
 ) -> MatchResult:
-    """Plays a number of games between the agents of a line-up: each seed once from every seat.
+    """Plays a number of games between the agents of a line-up, from every seat in turn.
+
+    No agent gets a deal twice. Agents of this project keep games apart and play each deal from every seat. So do other agents
+    that are given by their specs: each of their seats of a deal has a process of its own, in which the games come in an order of
+    its own. An object of any other class may remember games: with one in the line-up every game has its own deal. Objects can
+    still share what belongs to their class or module, and processes can share files; docs/agents.md says more.
 
     Args:
-        agents: an agent for each player; the same object may be given several times.
+        agents: for each player an agent or a spec as for `load`; the same one may be given several times.
         games: the number of games; a multiple of the number of players gives everybody every seat equally often.
         rules: the rules; by default the usual ones for as many players as there are agents.
-        seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads.
+        seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads. None: 128 random bits.
+            Whoever knows the seed knows all cards and dice, and a small one can be guessed from one's own cards.
         progress: called with the number of games that have just ended; True: the progress is shown on stderr, in a terminal as a
             bar.
         records: whether the result has the records of the games.
@@ -229,7 +241,9 @@ def play_match(
             keep notes tell games apart.
 
     Raises:
-        ValueError: there are not as many agents as players, or `games` is not positive.
+        ValueError: there are not as many agents as players, `games` is not positive, a spec is wrong, or an object that has
+            several places cannot be copied.
+        AgentFailed: an agent in a process failed.
     """
     n = len(agents)
     rules = Rules(num_players=n) if rules is None else rules
@@ -237,25 +251,50 @@ def play_match(
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
     if games < 1:
         raise ValueError(f"games must be a positive integer, not {games}")
-    start = time.perf_counter()
-    deals, choices = np.random.SeedSequence(seed).spawn(2)
+    seed = secrets.randbits(128) if seed is None else seed
+    number = int(seed) if isinstance(seed, int | np.integer) else tuple(map(int, seed))
+    objects: Any = iter(separated([agent for agent in agents if not isinstance(agent, str)]))
+    lineup = [agent if isinstance(agent, str) else next(objects) for agent in agents]
+    with closing(Players()) as players, _reporter(progress, games) as report:
+        cast = players.cast(lineup, number)
+        given = seed_for(chain(*cast), number)
+        return replace(play_cast(cast, games, rules, given, given, records, salt, report), seed=number)
+
+
+def play_cast(
+    cast: Cast,
+    games: int,
+    rules: Rules,
+    seed: Any,
+    secret: Any,
+    records: bool = False,
+    salt: int = 0,
+    report: Callable[[int], None] = lambda ended: None,
+) -> MatchResult:
+    """Plays games between agents: each deal once in every rotation, or once if an agent plays in several that may remember it.
+
+    Args:
+        cast: the agents, by rotation and place.
+        seed, secret: of the deals, and of all else that agents get, as for `numpy.random.SeedSequence`.
+        games, rules, records, salt, report: as for `play_match`; `report` is its `progress`.
+    """
+    start, seated = time.perf_counter(), [agent for row in cast for agent in {id(agent): agent for agent in row}.values()]
+    strangers = list({id(agent): agent for agent in seated if not keeps_games_apart(agent)}.values())
+    again = any(sum(agent is one for one in seated) > 1 for agent in strangers)
+    deals, choices = np.random.SeedSequence(seed).spawn(2)[0], np.random.SeedSequence(secret).spawn(2)[1]
+    seeds = (deals.generate_state(games if again else -(-games // len(cast)), np.uint64) >> 1).tolist()
+    # Agents see the names of games: they must tell neither seeds nor which games have the same deal (R19).
     naming = np.random.SeedSequence(choices.entropy, spawn_key=(*choices.spawn_key, salt))
-    tables = _begun(games, rules, deals, naming)
-    players = _Tables(agents, np.random.default_rng(choices))
-    with _reporter(progress, games) as report:
-        for first in range(0, games, TABLES):
-            players.play(tables[first : first + TABLES], report)
+    names = [f"{name:016x}" for name in naming.generate_state(games, np.uint64).tolist()]
+    if strangers:
+        names = [hashlib.blake2b(name.encode(), digest_size=8).hexdigest() for name in names]
+    dealt = seeds if again else [seed for seed in seeds for _ in cast]
+    tables = [_Table(Game(rules, dealt[k]), k, dealt[k], cast[k % len(cast)], names[k]) for k in range(games)]
+    players = _Tables(cast, strangers, np.random.default_rng(choices))
+    for first in range(0, games, TABLES):
+        players.play(tables[first : first + TABLES], report)
     texts = [table.game.to_record() for table in tables] if records else []
     return MatchResult([table.played() for table in tables], players.thinking.tolist(), time.perf_counter() - start, texts)
-
-
-def _begun(games: int, rules: Rules, deals: np.random.SeedSequence, naming: np.random.SeedSequence) -> list[_Table]:
-    """Begins the games of a match: each deal once from every seat."""
-    n = rules.num_players
-    seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
-    # Agents see the names of games: they must tell neither seeds nor which games have the same deal (R19).
-    names = naming.generate_state(games, np.uint64).tolist()
-    return [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n, f"{names[k]:016x}") for k in range(games)]
 
 
 @contextmanager
@@ -290,17 +329,23 @@ class AgentGenerator:
 
 
 class _Table:
-    """A game and its line-up: the agent at place p sits on seat p + `rotation`, counted around the table."""
+    """A game and its agents: the one at place p sits on seat p + `rotation`, counted around the table."""
 
-    def __init__(self, game: Game, seed: int, rotation: int, name: str) -> None:
-        self.game, self.seed, self.rotation, self.name = game, seed, rotation, name
+    def __init__(self, game: Game, number: int, seed: int, agents: list[Agent], name: str) -> None:
+        self.game, self.number, self.seed, self.agents, self.name = game, number, seed, agents, name
         self.n = game.rules.num_players
+        self.rotation = number % self.n
         self.decisions = [0] * self.n
 
     @property
     def place(self) -> int:
         """The place of the player who must decide."""
         return (self.game.player - self.rotation) % self.n
+
+    @property
+    def agent(self) -> Agent:
+        """The agent that must decide."""
+        return self.agents[self.place]
 
     def played(self) -> Played:
         """Returns the result of the game, which has ended."""
@@ -312,15 +357,16 @@ class _Table:
 
 
 class _Tables(AgentGames):
-    """Games side by side between the agents of a line-up.
+    """Games side by side; each agent that may remember games gets its own in an order of its own, so that no two can pair them.
 
     Attributes:
         thinking: (places,), the seconds that the agent at each place took to choose.
     """
 
-    def __init__(self, agents: Sequence[Agent], rng: np.random.Generator) -> None:
-        self._agents, self.thinking = agents, np.zeros(len(agents))
-        self._generators = {id(agent): AgentGenerator(rng) for agent in agents}
+    def __init__(self, cast: Cast, strangers: Sequence[Agent], rng: np.random.Generator) -> None:
+        self.thinking = np.zeros(len(cast))
+        self._generators = {id(agent): AgentGenerator(rng) for agent in chain(cast[0], strangers)}
+        self._orders = {id(agent): derived_generator(rng).permutation(TABLES).tolist() for agent in strangers}
         self._tables: list[_Table] = []
 
     def play(self, tables: list[_Table], report: Callable[[int], None]) -> None:
@@ -335,8 +381,9 @@ class _Tables(AgentGames):
         """Yields each agent that must decide now, once, with the numbers of its games."""
         found: dict[int, tuple[Agent, list[int]]] = {}
         for k, table in enumerate(self._tables):
-            agent = self._agents[table.place]
-            found.setdefault(id(agent), (agent, []))[1].append(k)
+            found.setdefault(id(table.agent), (table.agent, []))[1].append(k)
+        for one in found.keys() & self._orders.keys():
+            found[one][1].sort(key=lambda k, order=self._orders[one]: order[self._tables[k].number % TABLES])  # type: ignore[misc]
         return found.values()
 
     def inputs(self, games: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -347,8 +394,7 @@ class _Tables(AgentGames):
     def determinized(self, game: int) -> Game:
         """Returns a game, determinized for the player who must decide."""
         table = self._tables[game]
-        agent = self._agents[table.place]
-        return self._generators[id(agent)].deal(table.game, table.game.player, agent, table.name)
+        return self._generators[id(table.agent)].deal(table.game, table.game.player, table.agent, table.name)
 
     def store(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
         """Plays the moves, and divides the seconds evenly among their places."""

@@ -11,7 +11,9 @@ import hashlib
 import itertools
 import json
 import re
+import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -23,51 +25,30 @@ import numpy as np
 from openskill.models import PlackettLuce
 
 import euphoria_env
-from euphoria_agents.agent import Agent
-from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess, counts_of
-from euphoria_agents.files import append_line, write_whole
-from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
+from euphoria_agents.agent_process import counts_of
+from euphoria_agents.files import append_line, read_text, write_whole
+from euphoria_agents.matches.match import MatchResult, Played, Score, play_cast, score
+from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.registry import file_hashes, is_builtin, load
+from euphoria_agents.registry import file_hashes
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
 
+SEED = "_seed.txt"  # in the folder of a run; readers of Parquet pass over files with such names
 SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # the most games of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # in a unit of work with agents that search: their games take long, and an interrupt loses a whole unit
 
 _hashes_once = cache(file_hashes)
-_players: dict[tuple[str, float | None], Agent] = {}
-
-
-def player(spec: str, limit: float | None = None) -> Agent:
-    """Returns the agent of a spec, which is made once: a built-in one if there is no limit, otherwise an `AgentProcess`.
-
-    Args:
-        spec: as for `load`.
-        limit: the seconds for a decision after the first one; None: `FIRST_SECONDS`, as for the first one.
-
-    Raises:
-        ValueError: see `load`.
-        AgentFailed: see `AgentProcess`.
-    """
-    if (spec, limit) not in _players:
-        seconds = FIRST_SECONDS if limit is None else limit
-        here = limit is None and is_builtin(spec)
-        _players[spec, limit] = load(spec) if here else AgentProcess(spec, first_seconds=FIRST_SECONDS, seconds=seconds)
-    return _players[spec, limit]
+PLAYERS = Players()  # of this process
+player = PLAYERS.player
 
 
 @contextlib.contextmanager
 def players_ended() -> Iterator[None]:
     """Ends the processes of all players when the `with` statement ends."""
-    try:
+    with contextlib.closing(PLAYERS):
         yield
-    finally:
-        while _players:
-            _, one = _players.popitem()
-            if isinstance(one, AgentProcess):
-                one.close()
 
 
 @dataclass(frozen=True)
@@ -130,11 +111,22 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
     """
     if unit.sources != sources(unit.lineup):
         raise ValueError("code or checkpoints are not those with which the games began")
-    first, *others = unit.lineup
-    lineup = [player(first, limit), *map(player, others)]
-    before = counts_of(lineup[0])
-    result = play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records, unit.salt)
-    return replace(result, counts={name: n - before.get(name, 0) for name, n in counts_of(lineup[0]).items()})
+    n = len(unit.lineup)
+    deals = unit.seed, n, unit.number
+    cast = PLAYERS.cast(unit.lineup, deals, limit)
+    secret = seed_for(itertools.chain(*cast), unit.seed), n, unit.number
+    firsts = {id(row[0]): row[0] for row in cast}.values()
+    before = _counted(firsts)
+    result = play_cast(cast, unit.games, unit.rules, deals, secret, records, unit.salt)
+    return replace(result, counts={name: counted - before[name] for name, counted in _counted(firsts).items()})
+
+
+def _counted(agents: Iterable[Any]) -> Counter[str]:
+    """Returns the sums of what agents have counted."""
+    found = Counter[str]()
+    for agent in agents:
+        found.update(counts_of(agent))
+    return found
 
 
 def sources(specs: Sequence[str]) -> str:
@@ -173,6 +165,22 @@ def check_counts(**counts: int) -> None:
             raise ValueError(f"games must be at most {MOST_GAMES:,}, not {value:,}")
 
 
+def choose_seed(given: int | None, folder: Path | None) -> int:
+    """Returns the seed of a run: the one given, else that which `keep_seed` has put into its folder, else 128 random bits."""
+    if given is not None or folder is None or not (folder / SEED).exists():
+        return secrets.randbits(128) if given is None else given
+    try:
+        return int(read_text(folder / SEED))
+    except ValueError:
+        raise ValueError(f"{folder / SEED} must be a number: name the seed by --seed") from None
+
+
+def keep_seed(folder: Path | None, seed: int) -> None:
+    """Writes the seed of a run into its folder, unless it has one, so that the same command continues it."""
+    if folder and not (folder / SEED).exists():
+        write_whole(folder / SEED, f"{seed}\n")
+
+
 def seeds_of_a_unit(specs: Sequence[str]) -> int:
     """Returns the number of seeds in a unit of work of these agents."""
     agents = [player(spec) for spec in specs]
@@ -209,7 +217,7 @@ def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[
     check_counts(games=games, seed=seed)
     if len(specs) < 2 or len(set(specs)) < len(specs):
         raise ValueError(f"a tournament needs two or more different agents, not {', '.join(specs)}")
-    n, size = rules.num_players, seeds_of_a_unit(specs)
+    n, size, seed = rules.num_players, seeds_of_a_unit(specs), seed_for(map(player, specs), seed)
     lineups_of_one = len(specs) - 1 if n == 2 else n  # of one agent in a round
     units = []
     for turn in range(-(-games // (lineups_of_one * n * size))):
@@ -317,7 +325,8 @@ def play_units(
         results[unit] = result
 
     work = partial(play, records=journal.records is not None, limit=limit)
-    resume_work(units, set(results), work, run, save, progress, journal.file is not None)
+    in_order = sorted(units, key=lambda unit: unit.lineup)  # so that few processes get the same deals, and must be replaced
+    resume_work(in_order, set(results), work, run, save, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 

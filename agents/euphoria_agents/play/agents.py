@@ -43,7 +43,8 @@ class _Kept:
 class Agents:
     """Agents by spec, which any number of tables may share, in any threads: an agent answers one table at a time.
 
-    Built-in agents run in this process, all others in processes of their own, which can be ended.
+    Built-in agents run in this process, all others in processes, which can be ended: one for each seat, so that none sees a game
+    from two seats.
 
     Args:
         allowed: the specs that the user named when the program was started; besides these, built-in ones without a path.
@@ -61,52 +62,54 @@ class Agents:
     ) -> None:
         self.allowed = frozenset(allowed)
         self.most, self.seconds, self.first_seconds = most, seconds, first_seconds
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the most recently used one is the last
+        self._kept: OrderedDict[tuple[str, int], _Kept] = OrderedDict()  # the most recently used one is the last
         self._choosing = threading.Lock()
 
-    def __contains__(self, spec: str) -> bool:
-        kept = self._kept.get(spec)
+    def has(self, spec: str, seat: int = 0) -> bool:
+        """Returns whether an agent has been made."""
+        kept = self._kept.get(_key(spec, seat))
         return kept is not None and kept.agent is not None
 
-    def answered(self, spec: str) -> bool:
+    def answered(self, spec: str, seat: int) -> bool:
         """Returns whether an agent has answered before, so that its next answer need not wait for a compiler."""
-        kept = self._kept.get(spec)
+        kept = self._kept.get(_key(spec, seat))
         return kept is not None and kept.answered
 
-    def check(self, spec: str) -> None:
+    def check(self, spec: str, seat: int = 0) -> None:
         """Makes the agent unless it exists; if it does, does not wait for it, though it may be answering somebody.
 
         Raises:
             Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
             AgentFailed: making it ended its process, or took too long.
         """
-        if spec not in self:
-            with self._held(spec):
+        if not self.has(spec, seat):
+            with self._held(spec, seat):
                 pass
 
     @contextmanager
-    def borrowed(self, spec: str) -> Iterator[Agent]:
-        """Yields the agent, which nobody else can ask meanwhile. A process that fails is ended; the next caller gets a new one.
+    def borrowed(self, spec: str, seat: int) -> Iterator[Agent]:
+        """Yields the agent of a seat, which nobody else can ask meanwhile. A process that fails is ended, the next one is new.
 
         Raises:
             Unavailable, AgentFailed: as for `check`.
         """
-        with self._held(spec) as kept:
+        with self._held(spec, seat) as kept:
             assert kept.agent is not None
             yield kept.agent
             kept.answered = True
 
-    def stop(self, spec: str) -> None:
+    def stop(self, spec: str, seat: int) -> None:
         """Ends the process or the search of an agent; any thread may call it."""
-        kept = self._kept.get(spec)
+        kept = self._kept.get(_key(spec, seat))
         if kept is not None and kept.process is not None:
             kept.process.close()
         elif kept is not None and (stop := getattr(kept.agent, "stop", None)):
             stop()
 
     @contextmanager
-    def _held(self, spec: str) -> Iterator[_Kept]:
-        kept = self._entry(spec)
+    def _held(self, spec: str, seat: int) -> Iterator[_Kept]:
+        key = _key(spec, seat)
+        kept = self._entry(key)
         with kept.lock:
             try:
                 if kept.agent is None:
@@ -117,17 +120,17 @@ class Agents:
                 raise
             finally:
                 if kept.agent is None:
-                    self._kept.pop(spec, None)
+                    self._kept.pop(key, None)
 
     def close(self) -> None:
         """Ends all processes, also those that are answering."""
         for kept in list(self._kept.values()):
             kept.end()
 
-    def _entry(self, spec: str) -> _Kept:
+    def _entry(self, key: tuple[str, int]) -> _Kept:
         with self._choosing:
-            kept = self._kept.setdefault(spec, _Kept())
-            self._kept.move_to_end(spec)
+            kept = self._kept.setdefault(key, _Kept())
+            self._kept.move_to_end(key)
             idle = [one for one, other in self._kept.items() if other is not kept and not other.lock.locked()]
             for one in idle[: max(0, len(self._kept) - self.most)]:
                 self._kept.pop(one).end()
@@ -141,3 +144,8 @@ class Agents:
             return AgentProcess(spec, self.first_seconds, self.seconds, begun=partial(setattr, kept, "process"))
         except ValueError as error:
             raise Unavailable(str(error)) from error
+
+
+def _key(spec: str, seat: int) -> tuple[str, int]:
+    """Returns the key of an agent: built-in ones keep games apart (`agent_protocol.keeps_games_apart`), and play all seats."""
+    return spec, 0 if is_builtin(spec) else seat

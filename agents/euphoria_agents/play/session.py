@@ -21,9 +21,11 @@ from euphoria_agents.play.joint_moves import Retrieval, Way, retrievals, ways_to
 from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
+from euphoria_agents.registry import is_builtin
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, agent_protocol, words
 from euphoria_env.board import SPACES
+from euphoria_env.derived_seeds import stretched
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.render.view import View, view_of
@@ -100,9 +102,9 @@ class Session:
 
     def check_agents(self) -> None:
         """Makes the agents of all seats; raises a `ValueError` if one is not allowed or cannot be made."""
-        for seat in self.seats:
+        for k, seat in enumerate(self.seats):
             if seat.spec is not None:
-                self._agents.check(seat.spec)
+                self._agents.check(seat.spec, k)
 
     @property
     def rules(self) -> Rules:
@@ -247,7 +249,7 @@ class Session:
         """
         self._check_seat(seat)
         if spec is not None:
-            self._agents.check(spec)
+            self._agents.check(spec, seat)
         player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
         self._logs, self._views = {}, {}  # the old ones contain the old name
@@ -281,18 +283,20 @@ class Session:
 
         The function may be called later and in another thread, and raises `PlayerFailed`. The cards that are hidden from
         the agent are dealt again, with a seed made from the game's seed and the number of the decision. So a game continues
-        identically after it was saved and loaded, or after moves were taken back.
+        identically after it was saved and loaded, or after moves were taken back. For an agent that is not built in the seed is
+        made so slowly that it cannot find that of the game by trying.
         """
         seat = self.player
         spec = self.seats[seat].spec
         if self.over or spec is None:
             return None
-        game, seed = self._game.clone(), _hash(self._start, str(self.decisions))
+        game, start, decisions = self._game.clone(), self._start, str(self.decisions)
 
         def think() -> int:
-            chance = AgentGenerator(np.random.default_rng(seed))
+            origin = start if is_builtin(spec) else stretched(start).hex()
+            chance = AgentGenerator(np.random.default_rng(_hash(origin, decisions)))
             given = game.observation(seat), game.mask(), chance.own
-            name = f"{_hash(self._start, 'story'):x}"
+            name = f"{_hash(origin, 'story'):x}"
             return self._ask(
                 seat, spec, lambda agent: agent_protocol.query_one(agent, *given, lambda: chance.deal(game, seat, agent, name))
             )
@@ -313,14 +317,14 @@ class Session:
             raise ValueError("the game has ended, nobody has a move")
         if seat != game.player:
             raise WrongSeat(f"seat {game.player} must decide, not seat {seat}")
-        self._agents.check(spec)
+        self._agents.check(spec, seat)
         observation, mask = game.observation(seat), game.mask()
         chance = AgentGenerator(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
         return self._ask(seat, spec, lambda agent: explained(agent, observation, mask, chance.own, chance.deal(game, seat)))
 
     def _ask(self, seat: int, spec: str, question: Callable[[Agent], T]) -> T:
         try:
-            with self._agents.borrowed(spec) as agent:
+            with self._agents.borrowed(spec, seat) as agent:
                 return question(agent)
         except Exception as error:
             raise PlayerFailed(seat, spec, error) from error

@@ -103,7 +103,7 @@ class Greedy(Agent):
         samples: the number of deals of hidden cards and future dice; the deals are the same for all moves.
     """
 
-    needs_game = True
+    needs_game = keeps_games_apart = True
 
     def __init__(self, samples: int = SAMPLES) -> None:
         self.samples = samples

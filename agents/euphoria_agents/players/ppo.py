@@ -65,7 +65,7 @@ class PPO(Agent):
         policy: the network as it is laid out for the compiled layers.
     """
 
-    answers_alike = True
+    answers_alike = keeps_games_apart = True
 
     def __init__(self, found: Parts) -> None:
         self._parts = found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Uniform(Agent):
     """Plays uniformly at random."""
 
-    answers_alike = True
+    answers_alike = keeps_games_apart = True
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""

@@ -362,7 +362,7 @@ def explain_by_weight(observation, mask, rows, moves, shares):  # type: ignore[n
 class Weights(Agent):
     """Plays each legal move with a probability in proportion to its weight."""
 
-    answers_alike = True
+    answers_alike = keeps_games_apart = True
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""

@@ -11,7 +11,6 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
-from euphoria_agents.registry import load
 from euphoria_agents.training.config import Options
 from euphoria_env import Rules
 
@@ -33,7 +32,7 @@ def rate_player(options: Options, player: Path, out: Path, console: Console) -> 
     with Progress(console, "rating", "games", options.rating_games * len(matches)) as bar:
         for n, name in matches:
             rules = Rules(num_players=n, **options.game)
-            score = play_match([agent, *[load(name)] * (n - 1)], options.rating_games, rules, options.seed, bar.advance).scores[0]
+            score = play_match([agent, *[name] * (n - 1)], options.rating_games, rules, options.seed, bar.advance).scores[0]
             console.print(f"{n} players, against {name}: {score}")
             results.append(
                 {"players": n, "against": name, "wins": score.wins, "games": score.games, "rank": round(score.mean_rank, 3)}

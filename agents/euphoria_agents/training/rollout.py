@@ -32,10 +32,10 @@ from euphoria_agents.training.play_kernels import (
     Record,
 )
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.agent_protocol import Generators, query
+from euphoria_env.agent_protocol import Generators, games_by_agent, keeps_games_apart, query, separated
 from euphoria_env.batch import MOST_EPISODES, check_row
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.derived_seeds import derived_seed, generator_from
+from euphoria_env.derived_seeds import derived_seed, generator_from, stretched
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
@@ -69,7 +69,8 @@ class Actor:
         parts: the numbers of games, each with the rules of these games.
         reward: the name of the reward that is learned from.
         seed: the seed of the games and of the players' choices.
-        baselines: the fixed opponents by their specs; no other actor may use these objects, since actors run at the same time.
+        baselines: the fixed opponents by their specs; no other actor may use these objects, since actors run at the same time. An
+            agent that may remember games plays each seat as another copy.
         num_rows: the number of rows of the network's first layer.
         critic: a checkpoint whose win probabilities value the decisions; None: the value head does.
 
@@ -89,6 +90,9 @@ class Actor:
     ) -> None:
         self._rules = [rules for _, rules in parts]
         self._limit, self._baselines = num_rows, dict(baselines)
+        strangers = {name: agent for name, agent in baselines.items() if not keeps_games_apart(agent)}
+        self._copies = {name: separated([agent] * MAX_PLAYERS) for name, agent in strangers.items()}  # by seat
+        self._key = stretched(seed) if strangers else b""
         self.rng = np.random.default_rng(seed)
         blanks = np.zeros(len(parts), GAME_DTYPE)
         for blank, rules in zip(blanks, self._rules, strict=True):
@@ -144,7 +148,7 @@ class Actor:
         """Begins to collect decisions, with the network that `Network.player` returned as the learner."""
         filled = [player, *self._policies, *[player] * MAX_POLICIES]
         self._all_policies = tuple(filled[:MAX_POLICIES])
-        self._generators = Generators(self.rng)
+        self._generators = Generators(self.rng, self._key)
         self.games.left[:] = ROLLOUT_STEPS
         self.record.size[1] = 0
 
@@ -169,16 +173,18 @@ class Actor:
         """Asks the agents in Python that must decide in these games, and stores their moves."""
         movers = self.games.seating[games, self.games.rows["player"][games]]
         for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
-            asked, agent = games[movers == number], self._agents[self.names[number]]
-            observations = np.empty((len(asked), OBS_SIZE), np.int8)
-            masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
-            play_kernels.show_decisions(self.games.rows, asked, observations, masks)
-            self.games.answer[asked], _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
+            own, agents = games[movers == number], self._copies.get(self.names[number]) or [self._agents[self.names[number]]]
+            for agent, asked in games_by_agent(agents, self.games.rows["player"][own] % len(agents), own):
+                observations = np.empty((len(asked), OBS_SIZE), np.int8)
+                masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
+                play_kernels.show_decisions(self.games.rows, asked, observations, masks)
+                moves, _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
+                self.games.answer[asked] = moves
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
         """Returns game number k of `games`, determinized for the seat that must decide, for an agent that needs a game (R19)."""
         row = self.games.rows[games[k] : games[k] + 1]
-        return Game.taking(copy_rows(row)).determinize(int(row["player"][0]), derived_seed(self.rng))
+        return Game.taking(copy_rows(row)).determinize(int(row["player"][0]), derived_seed(self.rng, self._key))
 
     def _make_room(self) -> None:
         """Doubles the room for the rows of observations and for the legal moves."""

@@ -36,8 +36,8 @@ class AgentService:
         self.thinking = FairQueue(limits.thinking)
         self._by_spec: dict[str, FairQueue] = {}
 
-    async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None) -> T:
-        """Runs `question`, which asks an agent, in a thread, and returns its result; stops the agent if the caller is cancelled.
+    async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None, seat: int = 0) -> T:
+        """Runs `question`, which asks the agent of a seat, in a thread; stops the agent if the caller is cancelled.
 
         Raises:
             Refused: `most` questions of this client are already waiting for the agent (503).
@@ -45,7 +45,7 @@ class AgentService:
         queue = self._by_spec.setdefault(spec, FairQueue(Limit(1, 1)))
         try:
             async with queue.slot(client, most), self.thinking.slot(client):
-                return await in_thread(partial(_nicely, question), partial(self.pool.stop, spec))
+                return await in_thread(partial(_nicely, question), partial(self.pool.stop, spec, seat))
         finally:
             if queue.idle:
                 self._by_spec.pop(spec, None)
@@ -57,7 +57,7 @@ class AgentService:
             ValueError: clients may not use it, or it cannot be loaded.
             Refused: its process failed (503).
         """
-        if spec in self.pool:
+        if self.pool.has(spec):
             return
         if spec not in (*self.offered, *self.pool.allowed):
             check_budget(spec)
@@ -73,7 +73,7 @@ class AgentService:
             Refused: too many requests of this client are already waiting for this agent (503).
         """
         await self.check(spec, client)
-        return await self.ask(spec, client, lambda: session.hint(seat, spec), self._max_hints)
+        return await self.ask(spec, client, lambda: session.hint(seat, spec), self._max_hints, seat)
 
 
 def check_budget(spec: str) -> None:

@@ -61,8 +61,9 @@ class RunningGame:
     @property
     def prepares(self) -> str:
         """The spec of the agent that must decide, if it has not answered before and may have to compile; otherwise empty."""
-        spec = self.session.seats[self.session.player].spec if self.waits_for_agent else None
-        return "" if spec is None or self._registry.agents.pool.answered(spec) else spec
+        seat = self.session.player
+        spec = self.session.seats[seat].spec if self.waits_for_agent else None
+        return "" if spec is None or self._registry.agents.pool.answered(spec, seat) else spec
 
     def announce(self, trouble: str = "", failed: int | None = None) -> None:
         """Sets `trouble` and `failed`, and tells listeners that something has changed."""
@@ -147,7 +148,7 @@ class RunningGame:
             if spec is None or think is None:  # a person has got the seat; another agent may have to decide meanwhile
                 continue
             try:
-                action = await self._registry.agents.ask(spec, self.client, think)
+                action = await self._registry.agents.ask(spec, self.client, think, seat=seat)
                 await self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # a move was taken back meanwhile, or the seat given away
                 continue

@@ -76,6 +76,7 @@ class LanguageModel(Agent):
     """
 
     needs_game = needs_story = costs_money = True
+    keeps_games_apart = True  # notes are kept by the name of the game and the seat
 
     def __init__(self, spec: ModelSpec) -> None:
         self._spec, self._client, self._lock = spec, ModelClient(spec), threading.Lock()

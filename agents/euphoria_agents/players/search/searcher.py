@@ -55,7 +55,7 @@ class Searcher(Agent):
         net: the network, if the plan uses one.
     """
 
-    needs_game = True
+    needs_game = keeps_games_apart = True
 
     def __init__(self, plan: SearchPlan, budget: Budget, net: SearchNetwork | None = None) -> None:
         self.budget = budget
