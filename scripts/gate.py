@@ -159,8 +159,7 @@ def check(options: Options) -> None:
     Raises:
         ValueError: names them.
     """
-    options.seed = choose_seed(options.seed, options.out)
-    check_counts(deals=options.deals, seed=options.seed, processes=options.processes)
+    check_counts(deals=options.deals, seed=options.seed or 0, processes=options.processes)
     if options.agent == options.instead_of:
         raise ValueError(f"--agent and --instead-of are both {options.agent!r}: there is nothing to compare")
     if options.agent in options.against:
@@ -175,7 +174,9 @@ def decide(options: Options, console: Console) -> str:
     """Plays until there is a verdict and returns it; the number of processes does not change it."""
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-    keep_seed(options.out, options.seed)
+    if options.seed is None:
+        options.seed = choose_seed(None, options.out)
+        keep_seed(options.out, options.seed)
     console.print(f"--seed {options.seed}", soft_wrap=True, highlight=False)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None)
     gate = Gate(list(dict.fromkeys(options.against)), options.gain, options.loss, options.error)

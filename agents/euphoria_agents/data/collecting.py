@@ -215,11 +215,16 @@ def _active(rows: np.ndarray) -> tuple[CSR, CSR]:
 
 
 def collect(
-    folder: Path, parts: Sequence[DatasetPart], run: Run[DatasetPart, bytes], progress: Callable[[int], None] | None = None
+    folder: Path,
+    parts: Sequence[DatasetPart],
+    run: Run[DatasetPart, bytes],
+    progress: Callable[[int], None] | None = None,
+    keep: bool = False,
 ) -> dict[str, Any]:
     """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
-    `run` and `progress` are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
+    `run` and `progress` are those of `resume_work`; with `keep` the folder keeps the seed (`keep_seed`). Returns the content of
+    `dataset.json`, which docs/data.md explains.
 
     Raises:
         ValueError: the folder holds another data set, or a damaged file.
@@ -234,7 +239,8 @@ def collect(
         "games": sum(part.games for part in parts),
     }
     _pin_plan(folder, {**about, "version of code or files": whole.sources})
-    keep_seed(folder, whole.seed)
+    if keep:
+        keep_seed(folder, whole.seed)
     finished = {part for part in parts if (folder / part.name).exists()}
     resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
     found = _description(folder, parts, about)
