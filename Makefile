@@ -20,9 +20,8 @@ COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/e
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_since.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
 CHECKED := tests/test_complete.py tests/test_docs.py
-# What must not use an index beyond an array, and the build that checks all of them.
-BOUNDED := tests/test_scenarios.py tests/test_mutated_rows.py
-CHECKING := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(or $(NUMBA_CACHE_DIR),$(VENV)/numba)
+# The build that checks every index; its code is optimised less, so that it compiles sooner.
+CHECKING := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(or $(NUMBA_CACHE_DIR),$(VENV)/numba)
 BROWSER := $(wildcard tests/test_browser*.py)
 # What must work with every version of the libraries that the extras allow.
 SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py copies.py agents.py training.py commands.py)
@@ -40,11 +39,11 @@ run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write 
 
 test: check ## Every check: `make check`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
-	$(CHECKING) $(PY) -m pytest -q $(BOUNDED)
+	$(CHECKING) $(PY) -m pytest -q tests/test_scenarios.py
 	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 test-bounds: $(VENV)/.installed-test ## The scenarios, and rows with changed bytes, with every index checked
-	$(CHECKING) $(PY) -m pytest -q $(BOUNDED)
+	$(CHECKING) $(PY) -m pytest -q tests/test_scenarios.py tests/test_mutated_rows.py
 
 check: lint ## The checks of a minute: lint, types, imports, completeness, fresh pages
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m 'not slow and not long' $(CHECKED)
@@ -85,7 +84,7 @@ fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line,
 	$(PY) -m tests.tools.fuzz record checkpoint --inputs 10000
 	$(PY) -m tests.tools.fuzz run --inputs 3000
 	$(PY) -m tests.tools.mutate_rows --rows 1000000 --seed $$(date +%s)
-	$(CHECKING) $(PY) -m tests.tools.mutate_rows --rows 10000000 --processes 2
+	NUMBA_BOUNDSCHECK=1 $(PY) -m tests.tools.mutate_rows --rows 10000000 --processes 2
 
 test-beside: $(VENV)/.installed-test ## Install the wheel beside another package called `agents`, and use both
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \

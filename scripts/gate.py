@@ -160,8 +160,7 @@ def check(options: Options) -> None:
     Raises:
         ValueError: names them.
     """
-    options.seed = choose_seed(options.seed, options.out)
-    check_counts(deals=options.deals, seed=options.seed, processes=options.processes)
+    check_counts(deals=options.deals, seed=options.seed or 0, processes=options.processes)
     if options.agent == options.instead_of:
         raise ValueError(f"--agent and --instead-of are both {options.agent!r}: there is nothing to compare")
     if options.agent in options.against:
@@ -174,7 +173,10 @@ def check(options: Options) -> None:
 @players_ended()
 def decide(options: Options, console: Console) -> str:
     """Plays until there is a verdict and returns it; the number of processes does not change it."""
-    keep_seed(options.out, options.seed)
+    if options.seed is None:
+        options.seed = choose_seed(None, options.out)
+        keep_seed(options.out, options.seed)
+    console.print(f"--seed {options.seed}", soft_wrap=True, highlight=False)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None)
     gate = Gate(list(dict.fromkeys(options.against)), options.gain, options.loss, options.error)
     specs = (options.agent, options.instead_of, *options.against)
@@ -188,8 +190,7 @@ def decide(options: Options, console: Console) -> str:
             if verdict == UNDECIDED and len(gate.observed) < options.deals:
                 verdict = gate.add(gained(options, chunks, played))
         console.print(str(gate), soft_wrap=True, highlight=False)
-    told = f"{options.agent} instead of {options.instead_of}: {verdict} (--seed {options.seed})"
-    console.print(told, soft_wrap=True, highlight=False)
+    console.print(f"{options.agent} instead of {options.instead_of}: {verdict}", soft_wrap=True, highlight=False)
     return verdict
 
 

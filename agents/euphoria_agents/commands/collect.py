@@ -21,7 +21,7 @@ def run(options: CollectOptions) -> None:
     parts = parts_of(options.agents, rules, options.games, seed, options.reward)
     warm_up(dict.fromkeys(options.agents, rules))
     with Progress(console, "collecting", "games", options.games) as progress:
-        found = collect(options.out, parts, executor(options), progress.advance)
+        found = collect(options.out, parts, executor(options), progress.advance, options.seed is None)
     size = sum((options.out / file["name"]).stat().st_size for file in found["files"])
     summary = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes per decision"
     console.print(f"--seed {seed}: {summary}, SHA-256 {found['sha256'][:16]}: {options.out}", soft_wrap=True, highlight=False)

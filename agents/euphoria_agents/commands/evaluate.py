@@ -47,7 +47,8 @@ def run(options: EvaluateOptions) -> None:
         for rules in rules_of(options)
         for opponent in dict.fromkeys(options.against)
     }
-    keep_seed(options.transcripts, seed)
+    if options.seed is None:
+        keep_seed(options.transcripts, seed)
     try:
         played = play_all(options, console, [unit for units in matches.values() for unit in units], seed)
     finally:

@@ -42,7 +42,8 @@ def play_all(options: MatchOptions, console: Console, units: Sequence[WorkUnit],
     finished = journal.finished(units)
     to_play = sum(unit.games for unit in units if unit not in finished)
     console.print(f"{to_play:,} games to play: every deal from every seat (--seed {seed})", soft_wrap=True, highlight=False)
-    keep_seed(options.out, seed)
+    if options.seed is None:
+        keep_seed(options.out, seed)
     with Progress(console, "playing", "games", sum(unit.games for unit in units)) as progress:
         played = play_units(units, journal, executor(options), progress.advance)
     for spec, what in unseen(result.inputs for result in played.values()).items():

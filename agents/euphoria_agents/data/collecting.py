@@ -253,10 +253,12 @@ def collect(
     parts: Sequence[DatasetPart],
     run: Run[DatasetPart, tuple[bytes, PlayedPart]],
     progress: Callable[[int], None] | None = None,
+    keep: bool = False,
 ) -> dict[str, Any]:
     """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
-    `run` and `progress` are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
+    `run` and `progress` are those of `resume_work`; with `keep` the folder keeps the seed (`keep_seed`). Returns the content of
+    `dataset.json`, which docs/data.md explains.
 
     Raises:
         ValueError: the folder holds another data set, or a file that was not played for this one; or a file that an agent reads
@@ -275,7 +277,8 @@ def collect(
         raise ValueError(f"{folder} is not a folder: choose another --out")
     _pin(folder, DATASET, {name: value for name, value in about.items() if name != "agents"}, write=False)
     _pin(folder, PLAN, {**about, "version of code or files": whole.sources})
-    keep_seed(folder, whole.seed)
+    if keep:
+        keep_seed(folder, whole.seed)
     played = _played_parts(folder, parts)
     known = joined([*(one.inputs for one in played.values()), inputs_of(whole.specs)])
 

@@ -196,7 +196,7 @@ def choose_seed(given: int | None, folder: Path | None) -> int:
 
 
 def keep_seed(folder: Path | None, seed: int) -> None:
-    """Writes the seed of a run into its folder, unless it has one, so that the same command continues it."""
+    """Writes the seed of a run that was given none into its folder, so that the same command continues it."""
     if folder and not (folder / SEED).exists():
         write_whole(folder / SEED, f"{seed}\n")
 

@@ -65,10 +65,8 @@ class Agents:
         self._kept: OrderedDict[tuple[str, int], _Kept] = OrderedDict()  # the most recently used one is the last
         self._choosing = threading.Lock()
 
-    def has(self, spec: str, seat: int = 0) -> bool:
-        """Returns whether an agent has been made."""
-        kept = self._kept.get(_key(spec, seat))
-        return kept is not None and kept.agent is not None
+    def __contains__(self, spec: str) -> bool:
+        return any(key[0] == spec and kept.agent is not None for key, kept in list(self._kept.items()))
 
     def answered(self, spec: str, seat: int) -> bool:
         """Returns whether an agent has answered before, so that its next answer need not wait for a compiler."""
@@ -82,7 +80,8 @@ class Agents:
             Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
             AgentFailed: making it ended its process, or took too long.
         """
-        if not self.has(spec, seat):
+        kept = self._kept.get(_key(spec, seat))
+        if kept is None or kept.agent is None:
             with self._held(spec, seat):
                 pass
 

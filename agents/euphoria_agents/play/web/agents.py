@@ -57,7 +57,7 @@ class AgentService:
             ValueError: clients may not use it, or it cannot be loaded.
             Refused: its process failed (503).
         """
-        if self.pool.has(spec):
+        if spec in self.pool:
             return
         if spec not in (*self.offered, *self.pool.allowed):
             check_budget(spec)
