@@ -19,6 +19,7 @@ from euphoria_env.engine.chance import random_bits
 from euphoria_env.envs import single_agent_games
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.single_agent_games import SingleAgentGames
+from euphoria_env.envs.text import EuphoriaTextEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
 
@@ -302,3 +303,11 @@ def test_spared_games_keep_players_seats_and_generators(opponents: Any) -> None:
     for old, masked, new in zip(play(), play(seed=7, options={"reset_mask": fresh}), play(seed=7), strict=True):
         assert np.array_equal(masked[~fresh], old[~fresh]) and np.array_equal(masked[fresh], new[fresh])
         assert not (masked[fresh] == old[fresh]).any()
+
+
+def test_the_text_environment_follows_every_move_of_its_opponents() -> None:
+    env = EuphoriaTextEnv("weights", num_players=4)
+    info = env.reset(seed=1)[1]
+    for _ in range(10):
+        assert env.game.states.tobytes() == env._rows.tobytes() and len(env.game.to_record().splitlines()) > 1
+        info = env.step(info["legal"][0])[4]
