@@ -36,7 +36,7 @@ def test_what_is_an_action_id(action: Any) -> None:
 
 
 def test_a_move_that_draws_thousands_of_outcomes_keeps_them_all() -> None:
-    """The rolls of R16.2 are repeated while they are equal, and loaded dice can make that so."""
+    """The rolls of R16.2 are repeated while they are equal, up to 1,000 times, and loaded dice can make that so."""
     players = [
         {"workers": faces, "recruits": [{"name": name, "active": True}]}
         for faces, name in (([1, 3], "gary_the_electrician"), ([1], "ben_the_ludologist"))
@@ -48,7 +48,7 @@ def test_a_move_that_draws_thousands_of_outcomes_keeps_them_all() -> None:
     game.play("place 1 generator")
     assert game.over and game.ranking is not None
     drawn = [value for kind, value in game.outcomes if kind == "dice"]
-    assert drawn == dice[: len(drawn)] and len(drawn) >= 6000
+    assert drawn == dice[: len(drawn)] and len(drawn) >= 2000
     assert Game.from_record(game.to_record()) == game
 
 

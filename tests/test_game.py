@@ -11,6 +11,7 @@ from euphoria_env import Game, IllegalMove, Rules, actions
 from euphoria_env.board import FACTIONS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.game_log import queues_of
 
 TWO = {"rules": {"num_players": 2}, "seed": 1}
 NICK = {"name": "nick_the_understudy", "active": True}
@@ -141,7 +142,7 @@ IMPOSSIBLE = [
     ({**TWO, "offers": 1}, "offers"),
     ({"rules": {"num_players": 2, "trading": True, "trades_per_turn": 2}, "offers": 3}, "offers"),
     ({**TWO, "seed": "x"}, "seed"),
-    ({**TWO, "status": "setup"}, "status"),
+    ({**TWO, "status": "ended"}, "status"),
     ({**TWO, "workers": {"euphorian_tunnel": [0, 3]}}, r"workers.euphorian_tunnel\[0\] must be \[player, face\], not 0"),
     ({**TWO, "workers": {"euphorian_tunnel": [[0, 3], [1, 3]]}}, "workers.euphorian_tunnel: 2 workers"),
     ({**TWO, "winner": 1}, "winner"),
@@ -210,7 +211,7 @@ def test_loaded_outcomes_are_drawn_in_their_order_and_not_copied_at_each_step() 
         else:
             known = game.chance(game.legal()[0])
             game.play(game.legal()[0], known[-1][1] if known else [])
-        waiting = game._log.waiting
+        waiting = queues_of(game._log.waiting)
         assert waiting["lots"] == lots and waiting["dice"] == dice[given - len(waiting["dice"]) : given]
         tapes.append(game._log.begin())
     assert len({id(tape) for tape in tapes}) < 100  # a copy of the game has one of its own

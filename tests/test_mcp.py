@@ -274,19 +274,25 @@ def test_what_a_client_is_told_depends_on_what_its_seat_may_know_alone() -> None
     seats, kinds = [Seat("You"), Seat("Ada", "weights")], set[str]()
 
     async def use(ask: Ask) -> None:
-        game, rng = Game(Rules(num_players=2, trading=True), 4), np.random.default_rng(4)
+        game, rng, twins = Game(Rules(num_players=2, trading=True), 4), np.random.default_rng(4), list[Game]()
         while not game.over:
-            game.play(int(rng.choice(game.legal_actions())))
-            if game.player or game.over or game.deciding in kinds:
+            action = rng.choice(game.legal_actions())
+            twins = twins if all(action in twin.legal_actions() for twin in twins) else []
+            for one in (game, *twins):
+                one.play(int(action))
+            if game.deciding == "open" and not game.player:
+                twins = [game.determinize(0, number) for number in (1, 2)]
+            alike = len({(twin.player, twin.mask().tobytes(), *twin.events_for(0)) for twin in twins}) == 1
+            if not alike or twins[0].player or twins[0].over or twins[0].deciding in kinds:
                 continue
-            kinds.add(game.deciding)
+            kinds.add(twins[0].deciding)
             told = []
-            for number in (1, 2):
-                table._session = Session.of(game.determinize(0, number), seats, agents=Agents())
+            for twin in twins:
+                table._session = Session.of(twin, seats, agents=Agents())
                 for tool in (await ask.client.list_tools()).tools:
                     names = [*tool.input_schema["properties"]]
                     for arguments in [{}, *({name: value} for name in names for value in values[name])]:
-                        moves = tool.name == "new_game" and not arguments or arguments.get("move") in game.legal()
+                        moves = tool.name == "new_game" and not arguments or arguments.get("move") in twin.legal()
                         told.append("" if moves else await ask(tool.name, **arguments))
             assert told[: len(told) // 2] == told[len(told) // 2 :]
 

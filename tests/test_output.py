@@ -134,7 +134,7 @@ def test_no_figure_and_no_name_is_cropped_or_broken(width: int | None, agent: st
         assert left_out is None or len(left_out[1].split(", ")) == len(FIGURES) - len(shown)
 
 
-@pytest.mark.parametrize(("command", "columns"), [("evaluate --against random", "60"), ("tournament", None)])
+@pytest.mark.parametrize(("command", "columns"), [("evaluate --against random --seed 0", "60"), ("tournament", None)])
 def test_commands_print_whole_tables(command: str, columns: str | None, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:

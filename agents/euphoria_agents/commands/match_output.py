@@ -69,6 +69,8 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
     Raises:
         AgentFailed: an agent failed, or took too long.
     """
+    for spec in agents:
+        player(spec)  # what cannot be made is refused before anything is compiled
     prepare()
     for spec, rules in agents.items():
         if getattr(player(spec), "costs_money", False):
