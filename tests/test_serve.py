@@ -236,7 +236,8 @@ def requests(endpoints: list[Endpoint], name: str, seat: int, version: int, lega
                 path = endpoint.path.replace("{game}", name)
                 moves = body.get("action") in legal and "then" not in body
                 gives_away = path.endswith("/seats") and body.get("spec") != "nobody"
-                if not (moves or gives_away or path.endswith("/events")):
+                takes_back = path.endswith("/undo") and body.get("version") in (None, version)
+                if not (moves or gives_away or takes_back or path.endswith("/events")):
                     found.append((endpoint.method, path, body))
     return found
 
