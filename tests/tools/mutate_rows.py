@@ -9,6 +9,7 @@ process; ``--rows 1 --first NUMBER`` finds it again.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import random
 import resource
@@ -16,9 +17,11 @@ import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from euphoria_agents import load
 from euphoria_agents.players.greedy import judge_moves
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, describe_seats, seat_chances
 from euphoria_agents.players.search.playouts import play_out
@@ -49,6 +52,8 @@ OPERATIONS, DECISIONS = len(_ARGUMENTS), len(Decision)
 MOVES, LOOK, DEAL = 25, 8, 16  # moves played on; between two looks at all that is computed from a row; looks for one deal
 AT_A_TIME, HANGS_AFTER = 10_000, 600.0  # rows between two lines; seconds without one, after which a row counts as one that hangs
 TRIED, REFUSED, USED, PLAYED = range(4)  # of a tally
+NO_MOVE = 2**40
+SEARCHES, SEARCHED = ("mcts:6", "mcts:6:weights", "mcts:6:ppo", "mcts:6:ppo+rollouts", "boardspace:6"), 10  # one row of so many
 REWARD = read_reward({"potential": {row.name: 1.0 for row in table()}, "gamma": 0.9, "end": "rank"})
 
 
@@ -117,7 +122,8 @@ def mutate(sources, row, rng):  # type: ignore[no-untyped-def]
 def look(rows, tape, seed, seen, mask, events, described):  # type: ignore[no-untyped-def]
     """Computes from the first row all that players, agents and environments ask for."""
     g, n = rows[0], int(rows[0]["num_players"])
-    moves, weights = np.empty(actions.NUM_ACTIONS, np.int64), np.empty(actions.NUM_ACTIONS)
+    weights, moves = np.empty(actions.NUM_ACTIONS), np.empty(actions.NUM_ACTIONS, np.int64)
+    moves[:] = NO_MOVE  # what is read before it is written stands out
     fill_mask(g["legal"], mask)
     for p in range(n):
         fill_observation(g, p, seen)
@@ -188,13 +194,23 @@ def sources(games: int) -> np.ndarray:
     return np.concatenate(found).view(np.int8).reshape(-1, WIDTH)
 
 
+def search(agents: list[Any], row: np.ndarray) -> None:
+    """Lets searching agents decide in a row, in which they may find no game."""
+    game, nothing = Game.taking(row.copy()), np.zeros(0)
+    for agent in agents:
+        with contextlib.suppress(ValueError):
+            agent.act(nothing, nothing, np.random.default_rng(0), game)
+
+
 def run(first: int, last: int, seed: int, games: int = 8) -> tuple[np.ndarray, Counter[str], list[str]]:
     """Tries rows; returns the tally, the messages of refusals by number, and what went wrong."""
     found, refusals, faults = sources(games), Counter[str](), list[str]()
     rows, tape = np.zeros(3, GAME_DTYPE), empty_tape(16)
-    tally = np.array([first, 0, 0, 0])
+    tally, agents = np.array([first, 0, 0, 0]), [load(spec) for spec in SEARCHES]
     while tally[TRIED] < last:
         faulthandler.dump_traceback_later(HANGS_AFTER, exit=True)
+        if tally[TRIED] % SEARCHED == 0:
+            search(agents, rows[1:2])
         try:
             attack(found, rows, seed, min(last, (int(tally[TRIED]) // AT_A_TIME + 1) * AT_A_TIME), tally, tape, REWARD)
             print(f"row {tally[TRIED]:,}: {len(faults)} faults", file=sys.stderr, flush=True)

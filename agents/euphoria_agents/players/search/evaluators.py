@@ -119,6 +119,8 @@ def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
         if g["status"] >= OVER:
             return
         n = list_moves(g["legal"], workspace.moves)
+        if n == 0:  # only in a deal of an impossible row
+            return
         chosen = 0
         if n > 1:
             inference.evaluate(net, g, int(g["player"]))

@@ -30,6 +30,9 @@ def play_out(g, tape, moves, weights, last_turn, decisions):  # type: ignore[no-
             return played
         n = list_moves(g["legal"], moves)
         weigh(g, moves, n, weights)
-        answer(g, tape, int(moves[spin(weights, n, random_unit(g["rng"]))]))
+        chosen = spin(weights, n, random_unit(g["rng"]))
+        if chosen < 0:  # only in an impossible row
+            return played
+        answer(g, tape, int(moves[chosen]))
         advance(g, tape)
     return decisions

@@ -245,6 +245,11 @@ def most_visited(tree: Tree) -> int:
     """Returns the root's move with the most visits, virtual ones included; among equals the one with the higher value.
 
     A PUCT prior is less than a visit, so it decides only between moves with equally many visits.
+
+    Raises:
+        ValueError: the root has no moves; in an impossible game, no deal of the hidden cards may have any.
     """
     rows = root_edges(tree)
+    if not len(rows):
+        raise ValueError("no deal of the hidden cards has a legal move")
     return int(rows["move"][np.lexsort((-rows["value"], -(rows["visits"] + rows["prior"])))[0]])

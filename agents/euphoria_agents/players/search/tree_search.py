@@ -77,6 +77,8 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
     node, depth, observed = 0, 0, False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
         n = count_legal(g["legal"])
+        if n == 0:  # only in a deal of an impossible row
+            break
         new = tree.nodes[node]["first"] < 0
         if tree.nodes[node]["waits"]:
             give_priors(tree, node, workspace, net)
