@@ -281,7 +281,11 @@ def test_who_reconsiders_in_another_way_is_asked() -> None:
     assert asked and set(asked) == {1}
 
 
-@pytest.mark.parametrize("opponents", [WEIGHTS, [PYTHON, WEIGHTS, RANDOM], [(PYTHON, 1), (NETWORK, 2), (RANDOM, 1)]], ids=str)
+@pytest.mark.parametrize(
+    "opponents",
+    [WEIGHTS, [PYTHON, WEIGHTS, RANDOM], [(PYTHON, 1), (NETWORK, 2), (RANDOM, 1)]],
+    ids=["one for all", "by seat", "a mixture"],
+)
 def test_spared_games_keep_players_seats_and_generators(opponents: Any) -> None:
     """They go on as if no others began again; and those that do are the same, whichever are spared."""
     fresh = np.array([False, True, False, True])
