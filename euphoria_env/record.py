@@ -125,10 +125,9 @@ def _start(line: str, new: type[New]) -> New:
 
 def _replay_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | None:
     """Plays a line, and compares the outcomes; `given` and the result as for `_play_line`."""
-    move, outcomes = line.split(" | ", 1)[0], game._log.outcomes  # not the property, which copies all of them
-    before = len(outcomes())
+    move, before = line.split(" | ", 1)[0], len(game._log.outcomes())  # not `game.outcomes`, which copies all of them
     given = _play_line(game, move, given)
-    replayed = move + outcomes_text(outcomes()[before:])
+    replayed = move + outcomes_text(game._log.outcomes()[before:])
     if replayed != line:
         raise ValueError(f"the record has {shown(line)}, but the replay gives {shown(replayed)}")
     return given
