@@ -322,7 +322,7 @@ def test_a_plugin_counts_though_it_is_installed(folder: Path) -> None:
 
 
 def test_published_names_do_not_tell_where_files_lie() -> None:
-    names = published_names({"a/b.py": "1", "/home/me/w.bin": "2", "/home/you/w.bin": "3", "/none": ""})
+    names = published_names({"a/b.py": "1", "/here/me/w.bin": "2", "/here/you/w.bin": "3", "/none": ""})
     assert names == {"a/b.py": "1", "2/w.bin": "2", "3/w.bin": "3"}
 
 
