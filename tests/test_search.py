@@ -15,15 +15,17 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
-from euphoria_agents.players.greedy import Greedy
+from euphoria_agents.players.greedy import Greedy, look_ahead
 from euphoria_agents.players.ppo import SHIPPED
 from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluators import FLATTENED
 from euphoria_agents.players.search.searcher import Searcher
 from euphoria_agents.players.search.tree import BEGUN, Tree, most_visited, root_edges
 from euphoria_env import Game, Rules, actions, observations
-from euphoria_env.board import FACTIONS, MARKETS
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import FACTIONS, MARKETS, MAX_PLAYERS
 from euphoria_env.engine.rewards import REWARD_NAMES
+from euphoria_env.engine.tape import empty_tape
 from tests.tools.playing import all_rules
 
 ROOT = Path(__file__).parent.parent
@@ -432,13 +434,14 @@ def test_specs_that_are_none(message: str, spec: str) -> None:
 
 
 def test_greedy_deals_as_often_as_it_is_told() -> None:
-    game, rng = middle(3), np.random.default_rng(0)
+    game, before, values = middle(3), middle(3).states.tobytes(), np.full((NUM_ACTIONS, MAX_PLAYERS), -1.0)
     for spec, deals in (("greedy", 9), ("greedy:1", 1), ("greedy:3", 3)):
         agent = load(spec)
         assert isinstance(agent, Greedy)
-        assert agent.act(game.observation(game.player), game.mask(), rng, game) in game.legal_actions()
-        judged = agent._work.values[: len(game.legal_actions()), : game.rules.num_players]
-        assert judged.sum(1) == pytest.approx(deals) and agent._work.rows[0].tobytes() != game.states.tobytes()
+        n = look_ahead(game.states, agent.samples, 7, empty_tape(), np.empty(NUM_ACTIONS, np.int64), values)
+        assert n == len(game.legal_actions()) and values[:n, :3].sum(1) == pytest.approx(deals)
+        assert agent.act(game.observation(game.player), game.mask(), np.random.default_rng(0), game) in game.legal_actions()
+    assert game.states.tobytes() == before and (values[:, 3:] == -1).all()
 
 
 def test_checkpoints_that_cannot_be_searched(checkpoint: Path, tmp_path: Path) -> None:
