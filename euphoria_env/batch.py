@@ -80,7 +80,7 @@ class Batch:
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
     copy what you keep; they cannot be replaced. One thread at a time may call a batch; another one gets a RuntimeError. A copied
-    or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step` has one exception). Games are
+    or unpickled batch has arrays of its own. A call that raises an error changes nothing (`step` names its exceptions). Games are
     numbered from 0 to N - 1; negative numbers do not count from the end. P is the number of players; with a list or a function
     it is 6, and the columns of absent players are 0.
 
@@ -218,15 +218,17 @@ class Batch:
         Raises:
             IllegalMove: an action is illegal; the message names game and move. No game is changed.
             ValueError: `actions_` is not N integers, or `active` is not N booleans. Or the function `rules` fails: this happens
-                when the moves have been played, and `restart(batch.ended)` begins the games that could not begin again.
+                when the moves have been played, and `restart(batch.ended)` begins the games that could not begin again. Or a
+                game that `restart` began from impossible rows (`Game.from_rows`, in mid-turn) cannot go on: others have been
+                played, and it must be restarted.
         """
-        self.check(actions_, active)
+        self._check(actions_, active)
         self._play(self._step_slice)
 
     @_alone
     def _step_by(self, bind: Callable[..., Callable[[int, int], int]], actions_: np.ndarray, active: Any) -> None:
         """Plays active games on by what `bind` returns (`Player.compiled`); negative actions are left to it unchecked."""
-        self.check(actions_, active & (actions_ >= 0))
+        self._check(actions_, active & (actions_ >= 0))
         self._active[:] = active
         self._play(bind(self._games, self._actions, self._active))
 
@@ -238,8 +240,12 @@ class Batch:
         if any(self._share(play)):
             self._end_games()
 
+    @_alone
     def check(self, actions_: Any, active: Any = None) -> None:
         """Raises the errors that `step` would raise, and advances no game."""
+        self._check(actions_, active)
+
+    def _check(self, actions_: Any, active: Any) -> None:
         given = np.asarray(actions_)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.n} integers, not an array of {given.dtype} of shape {given.shape}")

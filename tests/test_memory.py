@@ -256,7 +256,7 @@ def test_states_are_to_look_at() -> None:
             write()
 
 
-@pytest.mark.parametrize("call", ["step", "restart", "sample", "seen_at_end", "final_observation"])
+@pytest.mark.parametrize("call", ["step", "check", "restart", "sample", "seen_at_end", "final_observation"])
 def test_a_second_thread_is_told(call: str) -> None:
     """The function `rules` is called in the middle of a restart: here another thread then uses the batch."""
     found, uses = list[BaseException](), list[Callable[[], Any]]()
