@@ -143,10 +143,8 @@ class Game:
                 the game does not change.
         """
         if outcomes is not None:
-            after = self.clone()
-            after._play_with(move, outcomes)
-            vars(self).update(vars(after))
-            return
+            Game.taking(copy_rows(self._rows))._play_with(move, outcomes)  # raises what is wrong with them
+            return self._play_with(move, outcomes)
         action, log, before = self._action(move), self._log, self._rows.tobytes()
         opening = (before, log.waiting, len(self._moves), len(self._loads)) if before[_ASK] == _OPEN else self._opening
         tape = log.begin()
@@ -163,11 +161,10 @@ class Game:
         self._marks.append(mark)
 
     def _play_with(self, move: str | int, outcomes: Sequence[Sequence[Any]]) -> None:
-        now, waiting, log, before = self._present(), self._log.waiting, self._log, len(self._log.outcomes())
-        log.waiting, log.viewer = chance_tree.read_outcomes(self._row, outcomes), self.player
-        Game.play(self, move)
+        now, log, before = self._present(), self._log, len(self._log.outcomes())
+        with log.instead(chance_tree.read_outcomes(self._row, outcomes), self.player):
+            Game.play(self, move)
         self._loads.append((len(self._moves) - 1, chance_tree.compare_outcomes(outcomes, log.outcomes()[before:])))
-        log.waiting, log.viewer = queues_of(waiting), None
         if now[0][_ASK] == _OPEN:
             self._opening = now
 

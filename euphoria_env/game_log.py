@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,15 @@ class GameLog:
             if new:
                 self._loaded = self._loaded or _Loaded({})
                 self._loaded.append(kind, new)
+
+    @contextmanager
+    def instead(self, queues: Mapping[str, Sequence[int]], viewer: int) -> Iterator[None]:
+        """Lets a step draw other outcomes than those that wait; cards that `viewer` cannot see change places with them."""
+        waiting, self.waiting, self.viewer = self._loaded, queues, viewer
+        try:
+            yield
+        finally:
+            self._loaded, self.viewer = waiting, None
 
     def begin(self) -> np.ndarray:
         """Returns the tape for a step of the engine."""
