@@ -20,6 +20,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS, VERBS
 from euphoria_env.event_kinds import SECRET
+from euphoria_env.position import can_be_stated
 from euphoria_env.rules import OPTIONS
 from euphoria_env.text import TextOptions, observation_text, read_answer, rules_text
 from tests.tools.playing import all_rules, differing, prefer, random_move
@@ -396,6 +397,27 @@ def test_in_the_environment_of_all_seats_who_answers_wrongly_loses() -> None:
     env.step("hello")
     assert all(env.terminations.values()) and env.rewards == {agent: -1.0 * (agent == loser) for agent in env.possible_agents}
     assert env.infos[loser]["answers"]["unreadable"] == 2 and env.infos[loser]["legal"] == []
+
+
+@pytest.mark.parametrize("seats", ["one", "all"])
+def test_wrong_answers_tell_nothing_hidden(seats: str) -> None:
+    """In games that their player cannot tell apart all is told alike, whatever wrong answer is given."""
+    game, rng, tried = Game(Rules(num_players=3, trading=True, stars_to_win=4), 5), random.Random(5), 0
+    while not game.over and tried < 6:
+        twins = [game.determinize(game.player, k) for k in (1, 2)]
+        if can_be_stated(game.states[0]) and rng.random() < 0.1:
+            tried += 1
+            options = {"num_players": 3, "illegal": "lose", "tries": 8, "trading": True, "stars_to_win": 4}
+            envs = [made(seat=game.player, **options) if seats == "one" else euphoria_env.text_env(**options) for _ in twins]
+            for env, twin in zip(envs, twins, strict=True):
+                env.reset(seed=3, options={"position": twin.to_dict()})
+            wrong = rng.sample([name for name in actions.NAMES if name not in game.legal()], 5)
+            for answer in ["hello", "<move>" + wrong[0], *(f"<move>{move}</move>" for move in wrong)]:
+                told = [env.step(answer) if seats == "one" else env.step(answer) or env.last() for env in envs]
+                assert told[0] == told[1]
+            assert told[0][-1]["tries"] == 1
+        game.play(prefer(game, rng))
+    assert tried == 6
 
 
 @pytest.mark.parametrize("make", [made, euphoria_env.text_env])
