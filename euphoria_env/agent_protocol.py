@@ -99,11 +99,7 @@ def keeps_games_apart(agent: Player) -> bool:
 
 
 def separated(agents: Sequence[Player]) -> list[Player]:
-    """Returns a line-up in which an agent that may remember games has deep copies of itself on its further seats.
-
-    Raises:
-        ValueError: it cannot be copied.
-    """
+    """Returns a line-up in which agents that may remember games are copied for their further seats, or raises a `ValueError`."""
     found: list[Player] = []
     for agent in agents:
         other, why = agent, None

@@ -177,9 +177,5 @@ MOST_EVENTS = 1024  # that an observation may hold
 
 
 def number_of_events(k: object) -> int:
-    """Returns the number of events in an observation, 0 for none.
-
-    Raises:
-        ValueError: `k` is not an integer from 0 to MOST_EVENTS.
-    """
+    """Returns the number of events in an observation, 0 for none; raises a `ValueError` unless it is 0 to MOST_EVENTS."""
     return read_integer("events", k, 0, MOST_EVENTS)

@@ -31,11 +31,7 @@ class FieldError(ValueError):
 
 
 def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int:
-    """Returns an integer of Python or numpy as an int, if it is from `low` to `high` (None: no limit).
-
-    Raises:
-        FieldError: the value is not allowed.
-    """
+    """Returns an integer of Python or numpy from `low` to `high` (None: no limit) as an int, or raises a `FieldError`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         limit = "on" if high is None else f"to {high}"
@@ -44,11 +40,7 @@ def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int
 
 
 def read_seed(value: Any) -> int:
-    """Returns a seed, which may be any integer, as a signed 64-bit integer.
-
-    Raises:
-        FieldError: the value is not allowed.
-    """
+    """Returns a seed, which may be any integer, as a signed 64-bit integer; raises a `FieldError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise FieldError("seed", f"must be an integer or None, not {shown(value)}")
     return (int(value) + 2**63) % 2**64 - 2**63
@@ -144,11 +136,7 @@ BYTE_ORDER_MARK = "\ufeff"  # some editors begin every text with it
 
 
 def read_json(text: str) -> Any:
-    """Returns the value of a JSON text, which may begin with a byte-order mark.
-
-    Raises:
-        ValueError: the text is not JSON, or is nested too deep.
-    """
+    """Returns the value of a JSON text; raises a `ValueError` if it is not JSON, or is nested too deep."""
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except RecursionError:
@@ -209,11 +197,7 @@ def read_indices(name: str, values: Any, n: int) -> np.ndarray:
 
 
 def read_distinct(name: str, values: Any, n: int) -> np.ndarray:
-    """Returns indices as `read_indices` does; each may come once.
-
-    Raises:
-        TypeError, ValueError, IndexError: as for `read_indices`, or a ValueError if one comes twice.
-    """
+    """Returns indices as `read_indices` does, and raises what that raises; a `ValueError` too if one comes twice."""
     found = read_indices(name, values, n)
     if len(np.unique(found)) < len(found):
         raise ValueError(f"{name} must be named once each, not {found.tolist()}")

@@ -154,11 +154,7 @@ def _play_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | No
 
 
 def play_since(game: Game, lines: Any) -> None:
-    """Plays what was played in a position since its turn began.
-
-    Raises:
-        ValueError: a line cannot be played; the message names it.
-    """
+    """Plays what was played in a position since its turn began; a `ValueError` names the line that cannot be played."""
     given = None
     for k, line in enumerate(lines := Reader().items("since", lines)):
         if not isinstance(line, str):

@@ -183,11 +183,7 @@ def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:
-    """Checks that a move was found in every game, and returns the moves.
-
-    Raises:
-        ValueError: a mask has no legal move; compiled code answers -1 for it.
-    """
+    """Returns the moves; raises a `ValueError` if a mask has no legal move, for which compiled code answers -1."""
     if (moves < 0).any():
         raise ValueError(f"mask {int(moves.argmin())} has no legal move: has the game ended?")
     return moves

@@ -84,11 +84,7 @@ def homes() -> tuple[str | None, str | None]:
 
 
 def check_homes(found: tuple[str | None, str | None]) -> None:
-    """Compares `homes()` of another process with those of this one.
-
-    Raises:
-        RuntimeError: they differ.
-    """
+    """Compares `homes()` of another process with those of this one; raises a `RuntimeError` if they differ."""
     for theirs, ours in zip(found, homes(), strict=True):
         if theirs != ours:
             raise RuntimeError(f"one process imports {theirs}, the other {ours}: all must run the same copy of euphoria-env")

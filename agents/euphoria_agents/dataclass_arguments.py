@@ -64,11 +64,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises errors instead of ending the process."""
 
     def error(self, message: str) -> typing.NoReturn:
-        """Refuses the command line.
-
-        Raises:
-            ValueError: always.
-        """
+        """Raises a `ValueError` with this message instead of ending the process."""
         raise ValueError(f"{message} ({self.prog} --help lists the options)")
 
 
@@ -156,11 +152,7 @@ _int_or_none.__name__ = "int or none"  # as argparse calls it in an error
 
 
 def path(text: str) -> Path:
-    """Reads the name of a file or folder.
-
-    Raises:
-        argparse.ArgumentTypeError: the name is empty.
-    """
+    """Returns the name of a file or folder as a path; argparse refuses an empty one."""
     if not text:
         raise argparse.ArgumentTypeError("the name of a file or folder is empty")
     return Path(text)

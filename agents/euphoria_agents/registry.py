@@ -27,15 +27,10 @@ OWN_FORM = "module:Name[:ARGUMENT]"
 
 
 class Builtin(NamedTuple):
-    """An agent of this project.
+    """An agent of this project."""
 
-    Attributes:
-        form: how its spec is written; optional parts stand in brackets, and PATH stands for a file.
-        target: what makes it, as module:name; it is imported only when needed, since some modules import large libraries.
-    """
-
-    form: str
-    target: str
+    form: str  # how its spec is written; optional parts stand in brackets, and PATH stands for a file
+    target: str  # what makes it, as module:name; imported only when needed, since some modules import large libraries
 
 
 BUILTIN = {
@@ -146,19 +141,14 @@ def file_hashes(spec: str) -> dict[str, str]:
 
 
 class _Found(NamedTuple):
-    """The target of a spec: a class or function in a module, and the argument with which it is called.
-
-    Attributes:
-        plugin: the installed package that registers it; empty if none does.
-        builtin: whether it is an agent of this project.
-    """
+    """The target of a spec: a class or function in a module, and the argument with which it is called."""
 
     spec: str
     module: str
     name: str
     argument: str
-    plugin: str = ""
-    builtin: bool = False
+    plugin: str = ""  # the installed package that registers it
+    builtin: bool = False  # whether it is an agent of this project
 
     def wrong(self, what: str, error: BaseException | None = None) -> ValueError:
         """Returns an error with this message that names the spec and the package."""

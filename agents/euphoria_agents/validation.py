@@ -35,11 +35,7 @@ def checked(value: Any, kind: type[T], name: str = "", strict: bool = True) -> T
 
 
 def decoded(text: str | bytes, kind: type[T], name: str = "") -> T:
-    """Reads a JSON text as a type; its arguments are those of `checked`.
-
-    Raises:
-        ValueError: the text is not JSON, or does not fit.
-    """
+    """Reads a JSON text as a type, as `checked` does; raises a `ValueError` if it is not JSON, or does not fit."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError as error:

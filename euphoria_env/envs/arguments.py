@@ -20,11 +20,7 @@ _LARGEST_SIDE = 10_000  # pixels of a picture
 
 
 def choice(name: str, value: Any, *allowed: str | None) -> Any:
-    """Returns the value of an argument, if it is one of the allowed ones.
-
-    Raises:
-        ValueError: the value is not allowed; the message names the allowed ones.
-    """
+    """Returns the value of an argument; raises a `ValueError` that names the allowed ones if it is none of them."""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
     return value
@@ -70,11 +66,7 @@ def known_number(action: Any) -> int:
 
 
 def reset_options(options: Any, allowed: tuple[str, ...] = ("position",)) -> Mapping[str, Any]:
-    """Returns the `options` of `reset`, empty for None.
-
-    Raises:
-        ValueError: `options` is not a mapping, or has an option that is not in `allowed`.
-    """
+    """Returns the `options` of `reset`, empty for None; raises a `ValueError` unless they are a mapping of allowed ones."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):

@@ -17,11 +17,7 @@ _LARGEST_WEIGHT = 1e9
 
 
 def as_agent(opponent: Any) -> Player:
-    """Returns an agent as it is, or loaded from a spec; `euphoria_agents` is imported late, since it needs the environment.
-
-    Raises:
-        ValueError: the argument is neither an object with `act` nor the spec of an agent.
-    """
+    """Returns an agent as it is, or loaded from a spec; raises a `ValueError` if it is neither of the two."""
     if isinstance(opponent, str):
         loaded: Player = import_module("euphoria_agents").load(opponent)
         return loaded

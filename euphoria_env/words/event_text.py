@@ -33,23 +33,15 @@ if TYPE_CHECKING:
 
 
 class EventWords(NamedTuple):
-    """The words for a kind of event.
+    """The words for a kind of event."""
 
-    Attributes:
-        says: what the player does, with {} for the items, or a whole sentence if the kind has no player; "": nothing is said.
-        item: the item, with the fields {a}, {b} and {whose} (the possessive of the player `a`).
-        number: the field with the number of items; such numbers are added up. "1": one item; "": `item` is not counted.
-        why: the reason that is given for the events that it causes.
-        hidden: the text of the item if the reader may not know `a`.
-        change: the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`.
-    """
-
+    # what the player does, with {} for the items, or a whole sentence if the kind has no player; "": nothing is said
     says: str = ""
-    item: str = ""
-    number: str = ""
-    why: str = ""
-    hidden: str = ""
-    change: str = ""
+    item: str = ""  # the item, with the fields {a}, {b} and {whose} (the possessive of the player `a`)
+    number: str = ""  # the field with the number of items; such numbers are added up. "1": one item; "": `item` is not counted
+    why: str = ""  # the reason that is given for the events that it causes
+    hidden: str = ""  # the text of the item if the reader may not know `a`
+    change: str = ""  # the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`
 
 
 _K = EventKind

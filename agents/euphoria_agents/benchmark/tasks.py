@@ -129,11 +129,7 @@ TASKS = {task.name: replace(task, anchors=ANCHORS.get(task.name, ())) for task i
 
 
 def task_of(name: str) -> Task:
-    """Returns the task of this name.
-
-    Raises:
-        ValueError: there is none; the message names those that there are.
-    """
+    """Returns the task of this name; if there is none, raises a `ValueError` that names those that there are."""
     if name not in TASKS:
         raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
     return TASKS[name]

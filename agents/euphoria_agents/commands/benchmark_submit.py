@@ -78,11 +78,7 @@ def _given(options: SubmitOptions, *names: str) -> Json:
 
 
 def _draw_leaderboard(clone: Path, path: Path) -> None:
-    """Draws the leaderboard of a clone, by the code in it.
-
-    Raises:
-        RuntimeError: that fails; the message says why.
-    """
+    """Draws the leaderboard of a clone by the code in it; raises a `RuntimeError` that says why if that fails."""
     code = [str((clone / folder).absolute()) for folder in ("", "agents")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(code)}
     program = [sys.executable, str(clone / GENERATOR), "--only", *PAGES]

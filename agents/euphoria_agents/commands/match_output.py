@@ -25,11 +25,7 @@ from euphoria_env.agent_protocol import query
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
-    """Returns the rules of the games, one for each number of players.
-
-    Raises:
-        ValueError: an option or a number of players is not allowed.
-    """
+    """Returns the rules of the games by number of players; raises a `ValueError` if an option or a number is not allowed."""
     return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 

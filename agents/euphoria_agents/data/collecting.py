@@ -49,25 +49,16 @@ ROOM = 1 << 14  # decisions for which there is room at first
 
 @dataclass(frozen=True)
 class DatasetPart:
-    """Some games of a data set: a unit of work, whose file depends on nothing but these fields.
+    """Some games of a data set: a unit of work, whose file depends on nothing but these fields."""
 
-    Attributes:
-        agents: the specs of the agents; one that is named twice gets twice as many seats.
-        rules, reward, seed: those of the data set.
-        number: the number of the part.
-        first: the number of its first game.
-        games: how many games it has.
-        sources: `euphoria_agents.matches.tournament.sources` of the agents.
-    """
-
-    agents: tuple[str, ...]
+    agents: tuple[str, ...]  # their specs; one that is named twice gets twice as many seats
     rules: Rules
     reward: str
     seed: int
     number: int
-    first: int
-    games: int
-    sources: str
+    first: int  # the number of its first game
+    games: int  # how many games it has
+    sources: str  # what `tournament.sources` said of the agents when the work began
 
     @property
     def name(self) -> str:
@@ -92,11 +83,7 @@ def origin_of(agents: Sequence[str], rules: Json, reward: str, seed: int, first:
 
 
 def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[DatasetPart]:
-    """Returns the parts of a data set.
-
-    Raises:
-        ValueError: an agent, a number or the reward is wrong.
-    """
+    """Returns the parts of a data set; raises a `ValueError` if an agent, a number or the reward is wrong."""
     check_counts(games=games, seed=seed)
     reward_number(reward)
     if not 1 <= len(agents) <= MOST_AGENTS:

@@ -38,15 +38,12 @@ LISTS = {"entries": np.int16, "values": np.int8, "legal": np.int16, "final_entri
 
 
 class Columns(NamedTuple):
-    """The decisions of some games.
+    """The decisions of some games."""
 
-    Attributes:
-        scalars: arrays (T,) with the names and types in `SCALARS`; an agent is an index into the list of the specs.
-        lists: T lists for each name in `LISTS`: the entries of the observation that are not 0, and their values; the legal moves;
-            and such entries and values of the final observation, which only the last decision of a seat has.
-    """
-
+    # arrays (T,) with the names and types in `SCALARS`; an agent is an index into the list of the specs
     scalars: dict[str, np.ndarray]
+    # T lists for each name in `LISTS`: entries of the observation that are not 0, their values; the legal moves; and such
+    # entries and values of the final observation, which only the last decision of a seat has
     lists: dict[str, CSR]
 
     @property

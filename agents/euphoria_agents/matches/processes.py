@@ -110,11 +110,7 @@ class Worker(ChildProcess):
             self.connection.send(item)
 
     def answer(self) -> tuple[Any] | None:
-        """Waits for the answer and returns it in a tuple; returns None if the process died.
-
-        Raises:
-            WorkerError: the work raised an error.
-        """
+        """Waits for the answer and returns it in a tuple, None if the process died; raises a `WorkerError` if the work failed."""
         self.item = None
         try:
             good, answer = self.connection.recv()

@@ -56,25 +56,15 @@ def players_ended() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """A unit of work: some seeds, each played once from every seat.
+    """A unit of work: some seeds, each played once from every seat."""
 
-    Attributes:
-        lineup: the specs of the agents, one for each player.
-        number: units with the same number, seed and number of players have the same deals, whoever plays.
-        seed: the seed of the tournament, 0 or more.
-        seeds: how many seeds the unit has.
-        rules: the rules of the games.
-        sources: what `sources(lineup)` returned when the work began.
-        run: tells units apart that play the same games again.
-    """
-
-    lineup: tuple[str, ...]
-    number: int
-    seed: int
-    seeds: int
+    lineup: tuple[str, ...]  # the specs of the agents, one for each player
+    number: int  # units with equal number, seed and number of players have the same deals, whoever plays
+    seed: int  # that of the tournament, 0 or more
+    seeds: int  # how many the unit has
     rules: Rules
-    sources: str
-    run: int = 0
+    sources: str  # what `sources(lineup)` returned when the work began
+    run: int = 0  # tells units apart that play the same games again
 
     @property
     def games(self) -> int:
@@ -172,11 +162,7 @@ def hash_of_code() -> bytes:
 
 
 def check_counts(**counts: int) -> None:
-    """Refuses numbers that are too small, and numbers of games that are too large.
-
-    Raises:
-        ValueError: a number is refused; the message names its option.
-    """
+    """Raises a `ValueError` that names the option for a number that is too small, or for too many games."""
     for name, value in counts.items():
         least = 0 if name == "seed" else 1
         if value < least:
@@ -368,22 +354,15 @@ def play_units(
 
 
 class Standing(NamedTuple):
-    """An agent's row in the standings.
+    """An agent's row in the standings."""
 
-    Attributes:
-        agent: its spec.
-        mu, sigma: rating and uncertainty by openskill's Plackett-Luce model; everybody begins with 25 and 8.33.
-        score: its score in all its games.
-        beaten: by opponent, in how many encounters it ranked higher (equal ranks count half), and how many there were.
-        decision_time: its mean seconds per decision.
-    """
-
-    agent: str
-    mu: float
-    sigma: float
-    score: Score
+    agent: str  # its spec
+    mu: float  # the rating by openskill's Plackett-Luce model; everybody begins with 25
+    sigma: float  # its uncertainty, at first 8.33
+    score: Score  # in all its games
+    # by opponent, in how many encounters it ranked higher (equal ranks count half), and how many there were
     beaten: dict[str, tuple[float, int]]
-    decision_time: float
+    decision_time: float  # the mean seconds
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the row for JSON, without the time, which differs from run to run."""

@@ -37,11 +37,7 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def with_distinct_names(seats: Sequence[Seat]) -> list[Seat]:
-    """Returns the seats of a new game with normalized names.
-
-    Raises:
-        ValueError: a name is invisible, or looks like that of another player.
-    """
+    """Returns the seats with normalized names; raises a `ValueError` if one is invisible, or looks like another one."""
     found, known = [], set[str]()
     for seat in seats:
         name = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", seat.name)).split())

@@ -382,11 +382,7 @@ def _hash(*parts: str) -> int:
 
 
 def save_game(session: Session, file: Path) -> None:
-    """Writes a session to a file, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written; the message names it.
-    """
+    """Writes a session to a file, whole or not at all; raises an `OSError` that names the file if it cannot."""
     write_whole(file, json.dumps(session.to_dict(), indent=1) + "\n")
 
 

@@ -158,11 +158,7 @@ class TerminalGame:
         return sorted(moves, key=lambda move: order[move.group])
 
     def _move(self, typed: str) -> Move:
-        """Returns the move with this number or notation.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """Returns the move with this number or notation; raises a `ValueError` if there is none."""
         moves = self._numbered_moves()
         if typed.isascii() and typed.isdecimal():
             if len(typed) < 4 and 0 < int(typed) <= len(moves):
@@ -215,11 +211,7 @@ class TerminalGame:
         return work.result()
 
     def _help_agent(self, seat: int, trouble: str) -> None:
-        """Asks people whether an agent should be asked again, or who should get its seat.
-
-        Raises:
-            RuntimeError: nobody can answer.
-        """
+        """Asks people whether to ask an agent again, or who gets its seat; raises a `RuntimeError` if nobody can answer."""
         if not self.screen.interactive:
             raise RuntimeError(trouble)
         self.screen.say(trouble, WARNING)
@@ -376,11 +368,7 @@ class TerminalGame:
 
 
 def _new_file(name: str) -> Path:
-    """Returns the path of a file that must not exist yet.
-
-    Raises:
-        ValueError: it exists.
-    """
+    """Returns the path of a new file; raises a `ValueError` if it exists."""
     file = Path(name).expanduser()
     if file.exists():
         raise ValueError(f"{file} is there already: choose another name")

@@ -69,11 +69,7 @@ class Screen:
         self._written.flush()
 
     def ask(self, prompt: str) -> str:
-        """Writes a prompt, and returns the line that is typed, without spaces around it.
-
-        Raises:
-            EOFError: the input has ended.
-        """
+        """Returns the line that is typed after a prompt, stripped; raises an `EOFError` if the input has ended."""
         self._written.write(prompt)
         self._written.flush()
         line = self._typed.readline()

@@ -77,11 +77,7 @@ class AgentService:
 
 
 def check_budget(spec: str) -> None:
-    """Refuses a built-in agent that would think for too long.
-
-    Raises:
-        ValueError: its budget is too large, or malformed.
-    """
+    """Raises a `ValueError` for a built-in agent whose budget is too large, or malformed."""
     kind, _, rest = spec.partition(":")
     number = rest.partition(":")[0]
     budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None

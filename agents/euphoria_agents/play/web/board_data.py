@@ -75,11 +75,7 @@ def languages() -> list[str]:
 
 
 def catalogue(language: str) -> dict[str, str] | None:
-    """Returns the translations of the texts of the pages; None for English, in which they are written.
-
-    Raises:
-        ValueError: the pages do not have this language.
-    """
+    """Returns the translations of the pages' texts, None for English; raises a `ValueError` for a language they lack."""
     if language not in languages():
         raise ValueError(f"the language of a page must be one of {', '.join(languages())}, not {shown(language)}")
     return None if language == "en" else json.loads((STATIC / f"texts.{language}.json").read_text(encoding="utf-8"))

@@ -35,11 +35,7 @@ class Jobs:
         return key in self._tasks and not self._tasks[key][1].done()
 
     def check_room(self, client: str) -> None:
-        """Refuses another job if there are too many.
-
-        Raises:
-            Refused: as many jobs as are allowed run or wait already (503).
-        """
+        """Raises `Refused` (503) if as many jobs as are allowed run or wait already."""
         waiting = [whose for whose, task in self._tasks.values() if not task.done()]
         if len(waiting) >= self._most.in_all or waiting.count(client) >= self._most.per_client:
             limits = f"{self._most.in_all} in all, {self._most.per_client} for each address"

@@ -56,11 +56,7 @@ async def patiently(steps: Callable[[], Iterable[T]]) -> T:
 
 
 async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Returns the result of some work for a request; the work is cancelled if the client disconnects.
-
-    Raises:
-        Refused: the client has disconnected (499).
-    """
+    """Returns the result of work for a request; cancels it, and raises `Refused` (499), if the client disconnects."""
 
     async def disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":

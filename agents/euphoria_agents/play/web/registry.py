@@ -271,11 +271,7 @@ class GameRegistry:
         return True
 
     async def _make_room(self, client: str) -> None:
-        """Deletes the oldest game that is over or idle, if there are too many games, in all or of this client.
-
-        Raises:
-            Refused: all of them are being played.
-        """
+        """Deletes the oldest game that is over or idle if there are too many; raises `Refused` if all are being played."""
         kept = self.limits.kept["game"]
         for whose, most in ((client, kept.per_client), (None, kept.in_all)):
             if whose == "" or await in_thread(partial(self.store.count, "game", whose)) < most:

@@ -92,11 +92,7 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Opens a socket that listens at an address; port 0 takes a free port.
-
-    Raises:
-        ValueError: the address is not available, or the port is not a port number.
-    """
+    """Returns a socket that listens at an address (port 0: any free one); raises a `ValueError` if it cannot."""
     if not 0 <= port <= MAX_PORT:
         raise ValueError(f"a port is a number from 0 to {MAX_PORT}, not {port} (--port 0 takes a port that is free)")
     try:

@@ -272,11 +272,7 @@ def _prepare(path: Path) -> None:
 
 
 def _check_ours(path: Path) -> None:
-    """Checks, without changing the file, that it can be written, and is empty or was made by a server of this version.
-
-    Raises:
-        ValueError: one of these does not hold.
-    """
+    """Raises a `ValueError` unless the file can be written, and is empty or made by a server of this version; changes nothing."""
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
     if not path.stat().st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):

@@ -359,11 +359,7 @@ class StudyEndpoints:
 
 
 def branch(study: Study, ply: int) -> Game:
-    """Returns the game before a decision of a study, with the same cards but other random outcomes from there on.
-
-    Raises:
-        Refused: the game has no such decision, or had ended there (422).
-    """
+    """Returns the game before a decision with other random outcomes; raises `Refused` (422) if it has no such decision."""
     if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
         raise Refused(422, "start.ply: the game has ended there")
     game.reseed(secrets.randbits(63))
