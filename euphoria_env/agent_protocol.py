@@ -30,12 +30,7 @@ NO_MOVE = -1
 
 
 class AgentFailed(RuntimeError):
-    """An agent in a process of its own failed; the message names the agent and the failure.
-
-    Attributes:
-        kind: the name of the class of the error that the agent raised; "" if its process ended.
-        place: the file and line in the agent's code, as in "(my_agent.py, line 7)", or "".
-    """
+    """An agent in a process of its own failed; the message names the agent and the failure."""
 
     kind = place = ""
 
@@ -145,7 +140,6 @@ def query(
     """Queries an agent for its moves in N decisions, in one batch if it can answer one.
 
     Args:
-        agent: the agent.
         observations: int8 (N, OBS_SIZE); the agent may keep and change them.
         masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, since a copy is kept for the check.
         rng: a generator from which only this agent draws.

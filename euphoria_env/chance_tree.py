@@ -51,15 +51,11 @@ def outcomes_after(rows: np.ndarray, action: int, limit: int) -> list[tuple[floa
 
 
 class _Tree:
-    """The outcomes that may follow one move.
-
-    Attributes:
-        built: the market that the move builds; -1 if it builds none.
-    """
+    """The outcomes that may follow one move."""
 
     def __init__(self, start: np.ndarray, player: int, action: int) -> None:
         self.start, self.player, self.action = start, player, action
-        self.built = -1
+        self.built = -1  # the market that the move builds; -1 if it builds none
         self._rows = copy_rows(start)
         self._bytes, self._start_bytes = self._rows.view(np.uint8), start.view(np.uint8)
 

@@ -61,11 +61,7 @@ _GROUP, _INTERRUPTION, _NEXT = "group", "interruption", "next"
 
 
 class EventKind(IntEnum):
-    """The kinds of event, numbered in this order.
-
-    Attributes:
-        row: the description of the kind.
-    """
+    """The kinds of event, numbered in this order, each with its `row`."""
 
     row: KindRow
 

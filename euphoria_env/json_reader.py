@@ -163,9 +163,7 @@ def read_array(
 def read_index(name: str, value: Any, n: int) -> int:
     """Returns an index of one of n things, from 0 to n - 1; negative ones do not count from the end.
 
-    Raises:
-        TypeError: it is not an integer.
-        IndexError: it is out of range.
+    Raises a `TypeError` if it is not an integer, an `IndexError` if it is out of range.
     """
     try:
         index = None if isinstance(value, bool) else operator.index(value)

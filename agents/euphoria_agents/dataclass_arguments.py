@@ -51,8 +51,7 @@ def positional(help: str, files: Owned | None = None, **default: Any) -> Any:
 def rules_options(**defaults: Any) -> Any:
     """Returns a field that holds the given keyword arguments of `Rules`; each of them but `num_players` is an option.
 
-    Args:
-        defaults: the defaults that the help shows instead of those of `Rules`.
+    The help shows `defaults` instead of those of `Rules`.
     """
     return dataclasses.field(default_factory=dict, metadata={"rules": defaults})
 

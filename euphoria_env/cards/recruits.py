@@ -49,12 +49,7 @@ ANY_MARKET = MARKET_SET | ARTIFACT_MARKET_SET
 
 
 class Recruit(NamedTuple):
-    """A recruit.
-
-    Attributes:
-        abilities: the abilities that rows express.
-        also: one word for each ability without a row.
-    """
+    """A recruit, with the abilities that rows express, and one word (`also`) for each other one."""
 
     name: str
     faction: int

@@ -109,12 +109,7 @@ def check_name(name: str) -> None:
 
 
 def read_result(path: Path, task: Task | None = None) -> Json:
-    """Reads a result of a task; None: the one that it names.
-
-    Raises:
-        ValueError: it is not such a result, or has an impossible value; the message names the file and the key.
-        OSError: the file cannot be read.
-    """
+    """Reads a result of a task (None: the one that it names); a `ValueError` names the file, and the key that is wrong."""
     try:
         found: Json = read_json(path.read_text(encoding="utf-8"))
         validate_result(found, task)

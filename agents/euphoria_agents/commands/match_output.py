@@ -59,11 +59,7 @@ def executor(options: PlayOptions) -> Callable[..., Any]:
 def warm_up(agents: Mapping[str, Rules]) -> None:
     """Asks every agent for a move, and plays one, so that everything is compiled before timing begins and processes start.
 
-    Args:
-        agents: by the spec of each agent, the rules of a game that it will play.
-
-    Raises:
-        AgentFailed: an agent failed, or took too long.
+    `agents` has the rules of a game that each plays, by its spec. Raises an `AgentFailed` if one fails, or takes too long.
     """
     for spec in agents:
         player(spec)  # what cannot be made is refused before anything is compiled

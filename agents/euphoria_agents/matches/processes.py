@@ -93,15 +93,11 @@ def resume_work(
 
 
 class Worker(ChildProcess):
-    """A process that calls `work` for one item after another.
-
-    Attributes:
-        item: the item that it works on; None: it is idle.
-    """
+    """A process that calls `work` for one item after another."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         super().__init__(_serve, work)
-        self.item: Any = None
+        self.item: Any = None  # that it works on; None: it is idle
 
     def take(self, item: Any) -> None:
         """Sends an item to the process."""

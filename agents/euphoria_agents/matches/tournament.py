@@ -94,7 +94,6 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
     """Plays a unit of work, always with the same result, which has the counts of the first agent (`Player.counts`).
 
     Args:
-        unit: the unit.
         records: whether the result has the records of the games.
         limit: the seconds for a decision of the first agent; if its `act_batch` answers many at once, for the average.
 

@@ -19,20 +19,13 @@ class Unavailable(ValueError):
 
 
 class _Kept:
-    """An agent that is kept, and its state.
-
-    Attributes:
-        agent: None until it is made.
-        process: the process of the agent, also while it is made; None: it runs in this process.
-        answered: whether it has answered before, so that it need not compile any more.
-        lock: held by the thread that asks it.
-    """
+    """An agent that is kept, and its state."""
 
     def __init__(self) -> None:
-        self.agent: Agent | None = None
-        self.process: AgentProcess | None = None
-        self.answered = False
-        self.lock = threading.Lock()
+        self.agent: Agent | None = None  # None until it is made
+        self.process: AgentProcess | None = None  # that of the agent, also while it is made; None: it runs in this process
+        self.answered = False  # whether it has answered before, so that it need not compile any more
+        self.lock = threading.Lock()  # held by the thread that asks it
 
     def end(self) -> None:
         process, self.agent, self.process, self.answered = self.process, None, None, False

@@ -286,12 +286,7 @@ def _strict(tool: Tool) -> Tool:
 
 
 def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
-    """Returns a server with the tools of a `Table`, and the rules and cards as resources.
-
-    Args:
-        agents: makes the opponents.
-        hints: the spec of the agent that gives hints; None: the tool says that there are none.
-    """
+    """Returns a server with the tools of a `Table`, whose arguments these are, and the rules and cards as resources."""
     table, lock = Table(agents, hints), Lock()
     methods = (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint)
     server = _Server("euphoria", tools=[_strict(Tool.from_function(table.tool(method, lock))) for method in methods])

@@ -38,13 +38,7 @@ class TypedCommand(NamedTuple):
 
 
 class TerminalGame:
-    """A game at the terminal.
-
-    Args:
-        screen: the terminal.
-        session: the game.
-        file: the file from which the game was loaded; None: it is a new game.
-    """
+    """A game at the terminal; `file` is the one from which it was loaded, None for a new game."""
 
     def __init__(self, screen: Screen, session: Session, file: Path | None = None) -> None:
         self.screen, self.session = screen, session

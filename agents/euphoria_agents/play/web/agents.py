@@ -39,8 +39,7 @@ class AgentService:
     async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None, seat: int = 0) -> T:
         """Runs `question`, which asks the agent of a seat, in a thread; stops the agent if the caller is cancelled.
 
-        Raises:
-            Refused: `most` questions of this client are already waiting for the agent (503).
+        Raises `Refused` (503) if `most` questions of this client are already waiting for the agent.
         """
         queue = self._by_spec.setdefault(spec, FairQueue(Limit(1, 1)))
         try:
@@ -51,12 +50,7 @@ class AgentService:
                 self._by_spec.pop(spec, None)
 
     async def check(self, spec: str, client: str = "") -> None:
-        """Loads an agent that clients may use.
-
-        Raises:
-            ValueError: clients may not use it, or it cannot be loaded.
-            Refused: its process failed (503).
-        """
+        """Loads an agent; raises a `ValueError` if clients may not use it or it fails to load, `Refused` if its process fails."""
         if spec in self.pool:
             return
         if spec not in (*self.offered, *self.pool.allowed):

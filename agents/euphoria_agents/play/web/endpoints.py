@@ -150,9 +150,7 @@ def read_query(request: Request, kind: type[T]) -> T:
 async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
     """Reads the body of a request, or the query of a GET; no other request has a query.
 
-    Raises:
-        Refused: the body is too long (413), or arrives too slowly (408).
-        ValueError: it is not JSON, or not of this type.
+    Raises `Refused` if the body is too long (413), or arrives too slowly (408), a `ValueError` if it is not of this type.
     """
     query = read_query(request, kind if issubclass(kind, Query) else Query)
     if request.method in ("GET", "HEAD"):

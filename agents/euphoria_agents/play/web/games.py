@@ -106,12 +106,7 @@ class SetPace(Body):
 
 
 class GameEndpoints:
-    """The endpoints of games.
-
-    Args:
-        registry: the games.
-        studies: the studies, from which games may branch off.
-    """
+    """The endpoints of games, which may branch off from studies."""
 
     def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
         self.registry, self.agents, self.studies = registry, registry.agents, studies

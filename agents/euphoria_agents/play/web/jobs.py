@@ -18,11 +18,7 @@ SLICE = 5.0  # seconds after which a job pauses if other clients wait
 
 
 class Jobs:
-    """Runs one analysis at a time; the clients take turns.
-
-    Args:
-        most: how many analyses may run or wait.
-    """
+    """Runs one analysis at a time; the clients take turns, and at most `most` run or wait."""
 
     def __init__(self, most: Limit) -> None:
         self._most = most
@@ -82,9 +78,7 @@ async def started(work: Callable[[Any], Any]) -> AsyncIterator[Worker]:
 async def answer_of(worker: Worker, item: Any) -> Any:
     """Returns what a process answers for an item; ends the process if the caller is cancelled.
 
-    Raises:
-        RuntimeError: the process has died.
-        WorkerError: the work raised an error.
+    Raises a `RuntimeError` if the process has died, a `WorkerError` if the work raised an error.
     """
 
     def exchange() -> Any:

@@ -77,11 +77,7 @@ async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 class FairQueue:
-    """A limited number of slots. A client competes with others for no more slots than it may hold itself.
-
-    Args:
-        limit: the slots in all, and how many one client may hold.
-    """
+    """Limits the number of slots in all, and how many of them a client holds while others compete for them."""
 
     def __init__(self, limit: Limit) -> None:
         self._limit = limit
@@ -124,11 +120,7 @@ class FairQueue:
 
 
 class SharedTasks(Generic[T]):
-    """Tasks by key; each runs only once, however many callers wait for it, and is cancelled when nobody does.
-
-    Args:
-        queue: has the slots, in one of which a task begins.
-    """
+    """Tasks by key in slots of a queue; each runs once, however many wait for it, and is cancelled when nobody does."""
 
     def __init__(self, queue: FairQueue) -> None:
         self._queue = queue

@@ -134,8 +134,6 @@ class Store:
         """Saves a game; raises `CannotSave` also if it has been deleted or its version in the file is newer.
 
         Args:
-            name: the name of the game.
-            game: the game as it is now.
             people: the seats that keep their tokens; the tokens of all other seats are revoked.
             tokens: new tokens by seat, which replace the old ones.
         """
