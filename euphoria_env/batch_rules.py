@@ -66,8 +66,7 @@ class BatchRules:
         """Returns the rules that game i always has; None if they are drawn."""
         if self.drawn:
             return None
-        rules: Rules = self.given if isinstance(self.given, Rules) else self.given[i]
-        return rules
+        return self.given if isinstance(self.given, Rules) else self.given[i]
 
     def of(self, i: int, seed: int, *key: int) -> Rules:
         """Returns the rules of game i; a function gets a generator that depends only on the seed and the numbers in `key`.

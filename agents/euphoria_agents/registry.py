@@ -71,8 +71,7 @@ def load(spec: str) -> Agent:
     if not found.builtin:
         return _make(found, _import(found))
     factory = getattr(importlib.import_module(found.module), found.name)
-    agent: Agent = factory(found.argument) if found.argument else factory()
-    return agent
+    return factory(found.argument) if found.argument else factory()
 
 
 def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
@@ -234,8 +233,7 @@ def _import(found: _Found) -> Callable[..., Any]:
         target = getattr(target, name)
     if not callable(target):
         raise found.wrong(f"{found.name!r} is {target!r}, neither a class nor a factory: it cannot be called")
-    factory: Callable[..., Any] = target
-    return factory
+    return target
 
 
 def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
@@ -248,5 +246,4 @@ def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
         raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
     if not callable(getattr(made, "act", None)):
         raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
-    agent: Agent = made  # or a `Player`, which suffices
-    return agent
+    return made  # or a `Player`, which suffices

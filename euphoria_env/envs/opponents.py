@@ -19,12 +19,10 @@ _LARGEST_WEIGHT = 1e9
 def as_agent(opponent: Any) -> Player:
     """Returns an agent as it is, or loaded from a spec; raises a `ValueError` if it is neither of the two."""
     if isinstance(opponent, str):
-        loaded: Player = import_module("euphoria_agents").load(opponent)
-        return loaded
+        return import_module("euphoria_agents").load(opponent)
     if not callable(getattr(opponent, "act", None)):
         raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
-    checked: Player = opponent
-    return checked
+    return opponent
 
 
 def _compiled(agents: Sequence[Player]) -> Any:

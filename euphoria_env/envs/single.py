@@ -220,8 +220,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         shown = self._views[0] if self._views and player == self._player and self._status < OVER else None
         if shown is None or shown.states is not self._rows:
             return super()._seen_by(player)
-        observation: np.ndarray = shown.observation[0].copy()
-        return observation
+        return shown.observation[0].copy()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_views": []}  # a copy has views of its own arrays

@@ -58,8 +58,7 @@ class _Seen:
         self.units = GAINS if verb in ("gain", "mine") else ITEMS  # what the entries of a series stand for
 
     def __getitem__(self, field: str) -> list[int]:
-        found: list[int] = self._numbers[_SLICES[field]]
-        return found
+        return self._numbers[_SLICES[field]]
 
     @property
     def asked(self) -> str:

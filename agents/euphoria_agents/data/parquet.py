@@ -66,8 +66,7 @@ def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any
         table, sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd", compression_level=LEVEL,
         use_dictionary=["agent"], write_statistics=["game"],
     )  # fmt: skip
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return sink.getvalue().to_pybytes()
 
 
 def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] | None = None) -> Columns:

@@ -151,8 +151,7 @@ class Analysis:
             if seats is None:
                 return None
             found.append(seats)
-        mean: list[float] = np.mean(found, axis=0).tolist()
-        return mean
+        return np.mean(found, axis=0).tolist()
 
     def _entry(self, ply: int, judgement: Judgement, after: list[float] | None) -> Entry:
         """Returns the entry of a decision; `after`: the win probabilities by seat before the next decision."""
@@ -321,5 +320,4 @@ def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
     for name, chances in (("values", found.values), ("luck", found.luck)):
         if chances is not None and len(chances) != players:
             raise ValueError(f"{name} must have {players} entries")
-    given: Entry = entry
-    return given
+    return entry
