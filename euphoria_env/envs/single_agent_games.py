@@ -125,15 +125,8 @@ class SingleAgentGames(AgentGames):
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some games were chosen, but none has begun.
         """
-        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
-        batch = dealt if chosen is None and dealt is not None else self.ready
         games = self._games if chosen is None else np.flatnonzero(chosen)
-        begun = {i: game for i, game in (starts or {}).items() if i in games}
-        if dealt is not None and dealt is not batch:
-            begun = {i: begun[i] if i in begun else dealt.game(i) for i in games.tolist()}
-        if begun or chosen is not None:
-            batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
-        self.batch = batch
+        self.batch = self._restarted(rng, games, {i: game for i, game in (starts or {}).items() if i in games}, chosen is None)
         if rng is None:
             self._begin(games)
         else:
@@ -146,6 +139,18 @@ class SingleAgentGames(AgentGames):
         self._play_opponents()
         self._positions = {}
         self._clear()
+
+    def _restarted(self, rng: np.random.Generator | None, games: np.ndarray, starts: dict[int, Game], new: bool) -> Batch:
+        """Returns the batch in which these games have begun, some from `starts`: a new one, or the present one."""
+        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        if new and dealt is not None:
+            if starts:
+                dealt.restart(list(starts), starts)
+            return dealt
+        if dealt is not None:
+            starts = {i: starts[i] if i in starts else dealt.game(i) for i in games.tolist()}
+        self.ready.restart(games, starts)
+        return self.batch
 
     def step(self, actions: Any, active: np.ndarray | None = None) -> None:
         """Plays a decision of the learners, and those of the opponents until the learners' next ones.

@@ -173,7 +173,7 @@ def judge(
     """Judges an agent, writes the files of the result, and returns it (docs/benchmark.md).
 
     Args:
-        task, spec, folder: the task, the agent, and the folder of the result, whose finished games are not played again.
+        folder: the folder of the result, whose finished games are not played again.
         run: plays the games: `in_processes`, or on a cluster.
         name: the agent's name in the result; by default its spec.
         repeatable: whether the agent must play equal games when it is asked again.
@@ -191,25 +191,28 @@ def judge(
         check_repeatable(task, spec)
     matches = matches_of(task, spec, task.runs(repeatable))
     journal = Journal(folder / UNFINISHED, folder / RECORDS if task.judge else None)
-    played = play_units(
-        [unit for match in matches for unit in match.units], journal, run, progress, task.seconds, player_of(task)
-    )
-    inputs = joined(result.inputs for result in played.values()).get(spec, Inputs())
-    about["agent"] |= {"files": file_hashes(spec) | published_names(inputs.files)}
-    about["agent"] |= {"unseen": inputs.unseen} if inputs.unseen else {}
+    units = [unit for match in matches for unit in match.units]
+    played = play_units(units, journal, run, progress, task.seconds, player_of(task))
+    known, files = _read_by(spec, played)
+    about["agent"] |= known
     found = {"format": FORMAT, "version": VERSION, "protocol": PROTOCOL, "task": task.name, **about}
     found |= _scores(task, matches, played)
-    effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
-    read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
-    effort["files"] = {os.path.abspath(path): digest for path, digest in read.items()}
-    games = "".join(_game_lines(match, played) for match in matches)
-    texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
-    _complete(folder, texts)
+    effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played), "files": files}
+    _complete(folder, "".join(_game_lines(match, played) for match in matches), effort, found)
     return found
 
 
-def _complete(folder: Path, texts: Mapping[str, str]) -> None:
+def _read_by(spec: str, played: Results) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns what a result says of the files that its agent read, and their hashes by their paths, for this machine alone."""
+    inputs = joined(result.inputs for result in played.values()).get(spec, Inputs())
+    read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
+    known = {"files": file_hashes(spec) | published_names(inputs.files), **({"unseen": inputs.unseen} if inputs.unseen else {})}
+    return known, {os.path.abspath(path): digest for path, digest in read.items()}
+
+
+def _complete(folder: Path, games: str, effort: Json, found: Json) -> None:
     """Writes the files of a result; the last one, with which the folder is complete, is the result itself."""
+    texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
     for file, text in texts.items():
         write_whole(folder / file, text.rstrip("\n") + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)

@@ -252,14 +252,7 @@ def collect(
             has changed. The message names the file.
         AgentFailed, IllegalMove: an agent failed.
     """
-    whole = parts[0]
-    about: dict[str, Any] = {
-        "agents": list(whole.agents),
-        "rules": whole.rules.to_dict(),
-        "reward": whole.reward,
-        "seed": whole.seed,
-        "games": sum(part.games for part in parts),
-    }
+    whole, about = parts[0], _about(parts)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder: choose another --out")
     _pin(folder, DATASET, {name: value for name, value in about.items() if name != "agents"}, write=False)
@@ -281,6 +274,13 @@ def collect(
     _pin(folder, DATASET, found)
     write_whole(folder / ABOUT / PARTS, "".join(_line(played[part]) + "\n" for part in parts))
     return found
+
+
+def _about(parts: Sequence[DatasetPart]) -> dict[str, Any]:
+    """Returns what defines the games of a data set."""
+    whole, games = parts[0], sum(part.games for part in parts)
+    rules = whole.rules.to_dict()
+    return {"agents": list(whole.agents), "rules": rules, "reward": whole.reward, "seed": whole.seed, "games": games}
 
 
 def _line(played: PlayedPart) -> str:
