@@ -20,17 +20,7 @@ from euphoria_env.board import (
     WATER,
     item_set,
 )
-from euphoria_env.cards.vocabulary import (
-    Effect,
-    Step,
-    choose,
-    draw,
-    effect,
-    goods,
-    knowledge,
-    morale,
-    program_table,
-)
+from euphoria_env.cards.vocabulary import Effect, Step, choose, draw, effect, goods, knowledge, morale, program_table
 
 Cost = tuple[tuple[int, int], ...]  # groups of (number of units, set of the items that may pay a unit)
 _BLISS_AND_ANOTHER: Cost = ((1, item_set("bliss")), (1, item_set("energy", "water", "food")))

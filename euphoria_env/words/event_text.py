@@ -15,18 +15,7 @@ import numpy as np
 from euphoria_env import actions
 from euphoria_env.event_kinds import KIND_ROWS, NAMES, EventKind
 from euphoria_env.events import causes
-from euphoria_env.words.names import (
-    called,
-    capital,
-    does,
-    listed,
-    named,
-    possessive,
-    short_name,
-    star_place,
-    title,
-    totals,
-)
+from euphoria_env.words.names import called, capital, does, listed, named, possessive, short_name, star_place, title, totals
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game

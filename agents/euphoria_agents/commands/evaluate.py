@@ -6,14 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from euphoria_agents.commands.match_output import (
-    SCORE_COLUMNS,
-    milliseconds,
-    play_all,
-    rules_of,
-    score_cells,
-    write_results,
-)
+from euphoria_agents.commands.match_output import SCORE_COLUMNS, milliseconds, play_all, rules_of, score_cells, write_results
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
