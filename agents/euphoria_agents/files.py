@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
@@ -110,6 +111,13 @@ def read_text(path: str | Path) -> str:
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or error
         raise ValueError(f"{path}: {why}") from None
+
+
+def file_hash(path: str | Path) -> str:
+    """Returns the first 16 digits of the SHA-256 of a file; empty if it cannot be read."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return ""
 
 
 def _without_waiting(path: str, flags: int) -> int:

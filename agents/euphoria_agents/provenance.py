@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import re
@@ -18,6 +17,7 @@ from typing import Any
 
 import euphoria_agents
 import euphoria_env
+from euphoria_agents.files import file_hash
 from euphoria_env.engine.cache_files import cache_directory
 
 INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
@@ -117,13 +117,6 @@ class Recorder:
                 return True
             frame = frame.f_back
         return False
-
-
-def file_hash(path: str | Path) -> str:
-    """Returns the first 16 digits of the SHA-256 of a file; empty if it cannot be read."""
-    with suppress(OSError), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    return ""
 
 
 def changed_since(found: Iterable[Inputs]) -> set[tuple[str, str]]:

@@ -7,7 +7,6 @@ rest of the text, or without arguments if there is none.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import os
@@ -16,6 +15,8 @@ import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from euphoria_agents.files import file_hash
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -133,7 +134,7 @@ def file_hashes(spec: str) -> dict[str, str]:
 
         path = checkpoint_path(":".join(fields[networks[0] + 1 :]))
         files = {path.name: path} if path.is_file() else {}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files.items()}
+    return {name: file_hash(path) for name, path in files.items()}
 
 
 # ------------------------------------------------------------------------------------------------------- what a spec names

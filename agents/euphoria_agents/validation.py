@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -42,6 +45,13 @@ def decoded(text: str | bytes, kind: type[T], name: str = "") -> T:
         raise ValueError(_sentence(str(error), name)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{name or 'the text'} is not valid JSON: {error}") from None
+
+
+def decoded_lines(path: Path, kind: type[T]) -> Iterator[T]:
+    """Yields the lines of a file as a type, none if it does not exist; leaves out lines that do not fit, such as a torn one."""
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        with contextlib.suppress(ValueError):
+            yield decoded(line, kind)
 
 
 def _sentence(message: str, name: str) -> str:

@@ -21,12 +21,12 @@ from euphoria_agents.benchmark import measures
 from euphoria_agents.benchmark.regret import play_and_judge
 from euphoria_agents.benchmark.results import FORMAT, PROTOCOL, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import file_hash, read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
-from euphoria_agents.provenance import Inputs, changed_since, file_hash, joined, published_names
+from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
 from euphoria_agents.registry import file_hashes, files_of, is_builtin
 from euphoria_agents.validation import checked
 from euphoria_env import Rules

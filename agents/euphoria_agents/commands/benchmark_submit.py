@@ -16,8 +16,7 @@ from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_pa
 from euphoria_agents.benchmark.judging import files_then
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.commands.shared_arguments import SubmitOptions
-from euphoria_agents.files import MOST_READ, atomic_write, check_writable, write_whole
-from euphoria_agents.provenance import file_hash
+from euphoria_agents.files import MOST_READ, atomic_write, check_writable, file_hash, write_whole
 from euphoria_agents.registry import ships
 from euphoria_env.json_reader import Json
 

@@ -5,7 +5,6 @@ Only the parts lie in the folder itself, which readers of Parquet take for a tab
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +26,7 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
-from euphoria_agents.validation import decoded
+from euphoria_agents.validation import decoded_lines
 from euphoria_env import Batch, Rules
 from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart
 from euphoria_env.derived_seeds import derived_generator
@@ -307,12 +306,8 @@ def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPar
     Raises:
         ValueError: a file is not as it was then, or nothing was written of it; or an agent's file has changed since.
     """
-    path, keys, written = folder / ABOUT / PARTS, {part.key: part for part in parts}, dict[str, PlayedPart]()
-    for line in read_text(path).splitlines() if path.exists() else []:
-        with contextlib.suppress(ValueError):  # an incomplete line
-            one = decoded(line, PlayedPart)
-            written[one.name] = one
-    found = {}
+    keys, found = {part.key: part for part in parts}, {}
+    written = {one.name: one for one in decoded_lines(folder / ABOUT / PARTS, PlayedPart)}
     for file in sorted(folder.glob("*.parquet")):
         part = written.get(file.name)
         if part is None or part.key not in keys or sha256(file.read_bytes()) != part.sha256:

@@ -33,7 +33,7 @@ from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined
 from euphoria_agents.registry import file_hashes, is_builtin
-from euphoria_agents.validation import decoded
+from euphoria_agents.validation import decoded_lines
 from euphoria_env import Rules
 from euphoria_env.engine import cache_files
 
@@ -279,11 +279,7 @@ class Journal:
         return self.records is None or all((self.records / name).exists() for name in unit.record_names())
 
     def _entries(self) -> Iterator[_Entry]:
-        """Yields the lines of the file that are complete."""
-        if self.file is not None and self.file.exists():
-            for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
-                with contextlib.suppress(ValueError):
-                    yield decoded(line, _Entry)
+        return iter(()) if self.file is None else decoded_lines(self.file, _Entry)
 
     def add(self, unit: WorkUnit, result: MatchResult) -> None:
         """Saves the result of a unit, and its records."""
