@@ -14,12 +14,7 @@ Json = dict[str, Any]
 
 
 class FieldError(ValueError):
-    """A field has a value that is not allowed.
-
-    Attributes:
-        field: its key, such as `players[0].morale`; empty if the whole value is wrong.
-        reason: what is wrong, or a text that begins with "must" and says what is allowed.
-    """
+    """A field has a value that is not allowed; its key is empty if the whole value is wrong."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(field, reason)
@@ -179,10 +174,8 @@ def read_index(name: str, value: Any, n: int) -> int:
 def read_indices(name: str, values: Any, n: int) -> np.ndarray:
     """Returns indices of some of n things as a new int64 array (K,).
 
-    Raises:
-        TypeError: they are not integers.
-        ValueError: they are neither a list nor an array of one dimension.
-        IndexError: one is not from 0 to n - 1.
+    Raises a `TypeError` unless they are integers, a `ValueError` unless they are a list or an array of one dimension, an
+    `IndexError` for one that is not from 0 to n - 1.
     """
     given = np.asarray(values)
     if given.ndim != 1:

@@ -32,14 +32,10 @@ _starting = threading.Lock()
 
 
 class ChildProcess:
-    """A process and the connection to it. It ends with this process, ignores interrupts, and may start processes itself.
+    """A process and the connection to it, which is closed when the process ends.
 
-    Args:
-        work: called in the process as `work(connection, *arguments)`.
-        arguments: objects that can be pickled, as can `work`.
-
-    Attributes:
-        connection: to the process; it is closed when the process ends.
+    It calls `work(connection, *arguments)`, which can all be pickled, ends with this process, ignores interrupts, and may start
+    processes itself.
     """
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:

@@ -66,12 +66,7 @@ def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
 
 
 class Environment:
-    """The arguments that all environments take, and the observations and pictures that depend on them.
-
-    Attributes:
-        rules: the options of all games.
-        render_mode, render_size: as given.
-    """
+    """The arguments that all environments take, and the observations and pictures that depend on them."""
 
     metadata: dict[str, Any]
     _takes_functions = False  # whether `reward` may be a function

@@ -79,17 +79,12 @@ class Opponents:
         games: the number of games.
         players: the number of seats in a game; with games of different sizes, the largest.
         opponents, pool: as for `set`.
-
-    Attributes:
-        agents: the agents that play or may be drawn.
-        learners: LEARNER (N,), the learners of the games and their opponents.
-        compiled: the agents as compiled code plays them (`Player.compiled`); None if all choose in Python.
     """
 
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None = None) -> None:
         self._players = players
-        self.agents: list[Player] = []
-        self.learners = np.zeros(games, LEARNER)
+        self.agents: list[Player] = []  # that play or may be drawn
+        self.learners = np.zeros(games, LEARNER)  # of the games, with their opponents
         self.set(opponents, pool)
 
     def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
@@ -121,7 +116,7 @@ class Opponents:
         seated = [_loaded(row, known) for row in rows]
         self._forget_unused()
         self._next, self._probabilities = np.array([[self._index(agent) for agent in row] for row in seated]), probabilities
-        self.compiled = _compiled(self.agents)
+        self.compiled = _compiled(self.agents)  # as compiled code plays them (`Player.compiled`); None if all choose in Python
 
     @property
     def _seated(self) -> np.ndarray:

@@ -40,15 +40,9 @@ class SingleAgentGames(AgentGames):
         reward, threads, events: as for `Batch`; K events.
 
     Attributes:
-        rules: the rules of the games.
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
-        final_observation: (N, OBS_SIZE) int8, the learner's last observation in the last finished game.
-        final_events: (N, K, EVENT_SIZE) int8, the last events of that game, as the learner saw them.
-        final_states: (N,) the last row of that game, typed as `Batch.states`.
-        final_seats: (N,) int64, the learner's seat in that game.
-        final_ranking: (N, P) int8, the ranking of that game; 0 where an illegal action ended it.
-        illegal: by the number of the game, the error messages for the illegal actions that ended games in the last step.
+        final_observation, final_events, final_states, final_seats: of the last finished games, as their learners saw them.
     """
 
     def __init__(
@@ -74,8 +68,8 @@ class SingleAgentGames(AgentGames):
         self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
-        self.final_ranking = np.zeros((n, self.rules.columns), np.int8)
-        self.illegal: dict[int, str] = {}
+        self.final_ranking = np.zeros((n, self.rules.columns), np.int8)  # 0 where an illegal action ended the game
+        self.illegal: dict[int, str] = {}  # by number of the game, the errors that ended games in the last step
         self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner

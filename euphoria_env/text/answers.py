@@ -20,11 +20,17 @@ _SHOWN = 100  # the most characters of an answer in an error
 
 
 class Answer(NamedTuple):
-    """The move in an answer, or the fault."""
+    """The move in an answer, or the fault.
 
-    move: str  # the legal move that it names; "" if it names none
-    fault: str = ""  # "illegal" if it names a move that is not legal, "unreadable" if it names none, else ""
-    error: str = ""  # what is wrong with it, in ASCII; "" if nothing
+    Attributes:
+        move: the legal move that it names; "" if it names none.
+        fault: "" if it names one, else "illegal" (it names a move that is not legal) or "unreadable" (it names no move).
+        error: what is wrong with it, in ASCII; "" if nothing.
+    """
+
+    move: str
+    fault: str = ""
+    error: str = ""
 
 
 def read_answer(answer: str, legal: Collection[str], cut: bool = False) -> Answer:

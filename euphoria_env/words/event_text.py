@@ -145,22 +145,11 @@ class Clause(NamedTuple):
 
 
 class Narrator:
-    """Turns events into clauses, one after the other, with their causes.
-
-    Args:
-        row: the game.
-        names: what the players are called.
-        turn: the number of the turn before the first event.
-
-    Attributes:
-        row: the game.
-        clauses: the clauses of the line so far.
-        obvious: the causes that are left out, since the line names them anyway.
-    """
+    """Turns events into clauses, one after the other, with their causes; `turn` is the number of the turn before the first."""
 
     def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
         self.row, self._names, self.turn = row, names, turn
-        self.clauses: list[Clause] = []
+        self.clauses: list[Clause] = []  # of the line so far
         self._known: dict[tuple[int, int, int], tuple[str, str, str]] = {}
         self.begin(set())
 

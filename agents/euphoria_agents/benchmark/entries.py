@@ -71,7 +71,6 @@ def make_entry(folder: Path, links: Mapping[str, str], training: Mapping[str, An
     """Makes an entry of a finished result.
 
     Args:
-        folder: the folder of the result.
         links: the values of `code` and `paper` that are known.
         training: what is known of the training: `decisions`, `seed`, `command`.
 

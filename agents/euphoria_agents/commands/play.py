@@ -19,9 +19,7 @@ PERSON, OPPONENT = "me", "ppo"
 def run(options: TableOptions) -> None:
     """Plays the game that the options describe.
 
-    Raises:
-        ValueError: an option is wrong, or the saved game is damaged.
-        EOFError: the input ended before the game did.
+    Raises a `ValueError` if an option or the saved game is wrong, an `EOFError` if the input ends before the game does.
     """
     for spec in options.allow:
         load(spec)

@@ -118,9 +118,7 @@ class PlayedPart(Struct):
 def play_part(part: DatasetPart) -> tuple[bytes, PlayedPart]:
     """Plays a part, always with the same result, and returns the bytes of its file, and what is known of it.
 
-    Raises:
-        ValueError: code or checkpoints here are not those with which the data set began.
-        AgentFailed: an agent failed. Errors of `agent_protocol.query` are raised too.
+    Raises a `ValueError` if code or checkpoints here are not those with which the data set began, and what `query` raises.
     """
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
@@ -138,15 +136,9 @@ def play_part(part: DatasetPart) -> tuple[bytes, PlayedPart]:
 
 
 class PartGames(AgentGames):
-    """The games of a part side by side, and their decisions.
+    """The games of a part side by side, and their decisions; `seated` are the `lineups`, and `rng` deals the games of agents.
 
     An agent that may remember games has a process for each seat, with the games in an order of its own.
-
-    Args:
-        part: the part.
-        seed: the seed of its games.
-        seated: the line-ups, as `lineups` returns them.
-        rng: the generator for determinizing the games that agents get.
     """
 
     def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:

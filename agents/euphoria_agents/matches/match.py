@@ -364,14 +364,10 @@ class _Table:
 
 
 class _Tables(AgentGames):
-    """Games side by side; each agent that may remember games gets its own in an order of its own, so that no two can pair them.
-
-    Attributes:
-        thinking: (places,), the seconds that the agent at each place took to choose.
-    """
+    """Games side by side; an agent that may remember games gets its own in an order of its own, so that no two can pair them."""
 
     def __init__(self, cast: Cast, strangers: Sequence[Agent], rng: np.random.Generator) -> None:
-        self.thinking = np.zeros(len(cast))
+        self.thinking = np.zeros(len(cast))  # (places,), the seconds that the agent at each place took to choose
         self._generators = {id(agent): AgentGenerator(rng) for agent in chain(cast[0], strangers)}
         self._orders = {id(agent): derived_generator(rng).permutation(TABLES).tolist() for agent in strangers}
         self._tables: list[_Table] = []

@@ -198,9 +198,7 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
     """Returns the units of an agent against opponents of one kind, with at least `games` games.
 
     Comparisons with equal rules, `seed` and `size`, the number of seeds in a unit (`seeds_of_a_unit`), have the same deals.
-
-    Raises:
-        ValueError: an agent or a number is wrong.
+    Raises a `ValueError` if an agent or a number is wrong.
     """
     check_counts(games=games, seed=seed)
     lineup = (agent, *[opponent] * (rules.num_players - 1))

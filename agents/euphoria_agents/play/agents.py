@@ -69,9 +69,7 @@ class Agents:
     def check(self, spec: str, seat: int = 0) -> None:
         """Makes the agent unless it exists; if it does, does not wait for it, though it may be answering somebody.
 
-        Raises:
-            Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
-            AgentFailed: making it ended its process, or took too long.
+        Raises `Unavailable` if it is not allowed, or cannot be made, an `AgentFailed` if its process ended or took too long.
         """
         kept = self._kept.get(_key(spec, seat))
         if kept is None or kept.agent is None:

@@ -320,10 +320,8 @@ class Session:
     def hint(self, seat: int, spec: str) -> Explanation:
         """Returns an agent's opinion of the present decision, which is that of a seat; it depends only on what the seat may know.
 
-        Raises:
-            WrongSeat: another seat must decide.
-            ValueError: the agent is not allowed or cannot be made, or the game has ended.
-            PlayerFailed: it raised an error, or its explanation is wrong.
+        Raises `WrongSeat` if another seat must decide, a `ValueError` if the game has ended or the agent cannot be made or is not
+        allowed, `PlayerFailed` if it raises an error, or its explanation is wrong.
         """
         game = self._game
         self._check_seat(seat)

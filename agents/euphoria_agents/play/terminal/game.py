@@ -65,9 +65,8 @@ class TerminalGame:
     def run(self) -> None:
         """Plays until the end, or until somebody leaves.
 
-        Raises:
-            EOFError: the input ends before the game does, and it does not come from a terminal.
-            KeyboardInterrupt: somebody interrupts twice, or while nobody can answer.
+        Raises an `EOFError` if the input is no terminal and ends before the game, a `KeyboardInterrupt` if somebody interrupts
+        twice, or while nobody can answer.
         """
         self.screen.say("Euphoria", HEADING)
         self.screen.say(f"At the table: {', '.join(map(self._name, range(len(self._names))))}.")

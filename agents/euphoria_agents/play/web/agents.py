@@ -24,10 +24,7 @@ ADVISER = "mcts:4000:ppo"  # gives hints; its budget is no time, so that the hin
 class AgentService:
     """Asks the agents of a server: each agent one question at a time, and only a few agents at once.
 
-    Args:
-        pool: makes and keeps the agents; it allows those with which the server was started.
-        offered: the specs that the pages offer, the default first.
-        limits: limits how many agents think at once, and how many hints wait.
+    The pages offer the specs in `offered`, the default first; `pool` makes and keeps the agents.
     """
 
     def __init__(self, pool: Agents, offered: list[str], limits: Limits) -> None:

@@ -96,15 +96,9 @@ class FairQueue:
 
     @asynccontextmanager
     async def slot(self, client: str, most: int | None = None, lock: asyncio.Lock | None = None) -> AsyncIterator[None]:
-        """Waits for a slot and holds it, and the lock if one is given.
+        """Waits for a slot and holds it, and the lock of a thing that several clients use, if it is given.
 
-        Args:
-            client: whose slot it is.
-            most: how many requests of this client may wait; None: any number.
-            lock: the lock of a thing that several clients use; a client that waits for its own slots does not hold it.
-
-        Raises:
-            Refused: as many requests of this client wait already (503).
+        A client that waits for its own slots does not hold the lock. Raises `Refused` (503) if `most` of its requests wait.
         """
         if most is not None and self._requests[client] >= self._limit.per_client + most:
             raise Refused(503, f"{most} requests of this kind from your address are waiting already")

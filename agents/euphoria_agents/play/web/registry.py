@@ -161,13 +161,7 @@ class RunningGame:
 
 
 class GameRegistry:
-    """All games of a server; `working`: the slots for threads that read and draw games.
-
-    Args:
-        store: saves the games.
-        agents: asks the agents that play in them.
-        limits: the limits of the server.
-    """
+    """All games of a server; `working`: the slots for threads that read and draw games."""
 
     def __init__(self, store: Store, agents: AgentService, limits: Limits) -> None:
         self.store, self.agents, self.limits = store, agents, limits

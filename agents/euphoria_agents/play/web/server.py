@@ -62,12 +62,9 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Serves an application from `make_app`.
+    """Serves an application from `make_app`; the browser opens `page`, unless it is None, once the server is running.
 
-    Args:
-        app: the application.
-        page: the address that is opened in the browser once the server is running; None: no page is opened.
-        settings: further arguments of `uvicorn.Config`.
+    `settings` are further arguments of `uvicorn.Config`.
     """
 
     def __init__(self, app: Starlette, page: str | None = None, **settings: Any) -> None:
