@@ -16,7 +16,7 @@ class WrongSeat(ValueError):
 
 
 class Stale(ValueError):
-    """The game has changed since the version that the player saw."""
+    """The game has changed since the version that the player saw, or since the decision that is to be taken back."""
 
 
 class PlayerFailed(agent_protocol.AgentFailed):

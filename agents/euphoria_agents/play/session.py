@@ -284,11 +284,11 @@ class Session:
         return may_be_taken_back(self.game_at(last), self._game, self.events(None, last)[0])
 
     def undo(self, seat: int, version: int | None = None) -> None:
-        """Takes back the last decision of a seat; raises `Stale` as `play` does, and `ValueError` if it may not be taken back."""
+        """Takes back the last decision of a seat; raises `Stale` as `play` does, and if it may not be taken back any more."""
         self._check_seat(seat)
         self._check_version(version)
         if not self.can_undo(seat):
-            raise ValueError(CANNOT_UNDO)
+            raise Stale(CANNOT_UNDO)
         self._replay(self.record(), self.last_decision(seat))
         self.version += 1
 
