@@ -2,7 +2,7 @@
 
 Line 1 is JSON: format, version, where the game starts, and the outcomes of chance before the first decision. A line for each
 decision follows, such as `MOVE | dice 3 5 | artifacts book`, a line `load {...}` where outcomes were loaded, a line
-`load [...]` before a move that was played with outcomes, and a line `seed N` where the generator was seeded anew. The last line
+`load [...]` before a move that was played with outcomes, and a line `seed N` where the generator was seeded again. The last line
 is `fingerprint HEX`. What was played since the turn of a position began is in such lines too, without the outcomes of the moves.
 """
 

@@ -38,7 +38,7 @@ IN_CODE = {  # no event tells of these, but what the agent's own code says
 
 @dataclass(frozen=True)
 class Inputs:
-    """What an agent's games depend on."""
+    """Lists what an agent's games depend on."""
 
     # by path, which is relative below the working folder: the first digits of the SHA-256 of what it read, empty for no
     # file
