@@ -35,6 +35,8 @@ def option(default: Any, help: str, flag: str = "", files: Owned | None = None, 
         unless: the field of another option, with which it writes none of them.
         argument: keyword arguments of argparse's `add_argument`, which replace those that follow from the type.
     """
+    if files is not None:
+        argument = {"metavar": "FILE" if not files or "" in files else "FOLDER", **argument}
     metadata = {"help": help, "argument": argument, "flag": flag, "files": files, "unless": unless}
     if isinstance(default, list):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
