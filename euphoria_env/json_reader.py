@@ -141,11 +141,7 @@ def read_json(text: str) -> Any:
 def read_array(
     arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], kind: Any, low: float = -math.inf, high: float = math.inf
 ) -> np.ndarray:
-    """Returns `arrays[name]`, if it has this shape and dtype and its values are finite and from `low` to `high`.
-
-    Raises:
-        FieldError: the array is missing, or it is not such an array.
-    """
+    """Returns `arrays[name]`; raises a `FieldError` unless it has this shape, dtype and range, and no infinite values."""
     array = arrays.get(name)
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != kind:
         found = f"not {array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "but is missing or no array"

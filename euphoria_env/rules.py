@@ -36,11 +36,7 @@ class Option:
     least: int = 0  # the smallest number of cards allowed
 
     def check(self, key: str, value: Any) -> Any:
-        """Returns the value as `Rules` keeps it: numbers and booleans of numpy become those of Python.
-
-        Raises:
-            ValueError: the value is not allowed; the message names the key and what is allowed.
-        """
+        """Returns the value as `Rules` keeps it, as one of Python; a `ValueError` names the key and what is allowed."""
         if value is None and self.none:
             return None
         if self.kind is tuple:

@@ -153,11 +153,7 @@ def answers_batches(agent: Player) -> bool:
 
 
 def int8_rows(array: Any, width: int) -> np.ndarray:
-    """Converts observations or action masks, one or many, to the only type that compiled code takes: contiguous int8 (N, width).
-
-    Raises:
-        ValueError: their width is another one.
-    """
+    """Returns observations or masks, one or many, as compiled code takes them: contiguous int8 (N, width), or a `ValueError`."""
     array = np.asarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
@@ -171,11 +167,7 @@ def int8_rows(array: Any, width: int) -> np.ndarray:
 
 
 def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Converts the observations and the action masks of the same decisions by `int8_rows`.
-
-    Raises:
-        ValueError: a width is wrong, or there are not as many masks as observations.
-    """
+    """Returns observations and masks of the same decisions by `int8_rows`; a `ValueError` if there are not equally many."""
     seen, legal = int8_rows(observations, OBS_SIZE), int8_rows(masks, NUM_ACTIONS)
     if len(seen) != len(legal):
         raise ValueError(f"there are {len(seen)} observations, but {len(legal)} masks")

@@ -128,11 +128,7 @@ class AgentProcess(Agent):
         return self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
 
     def inputs(self) -> Inputs:
-        """Returns what the process has read until now; nothing for an agent of this project, whose spec says it all.
-
-        Raises:
-            ValueError: a file changed after it was read; the message names it.
-        """
+        """Returns what the process has read (nothing for agents of this project); a `ValueError` names a file that changed."""
         found = self._ask("inputs", ())[0].answer
         if isinstance(found, str):
             raise ValueError(found)

@@ -106,11 +106,7 @@ def check_allowed(spec: str, allowed: Collection[str]) -> None:
 
 
 def places_of(spec: str) -> list[str]:
-    """Returns the files and folders that belong to an agent that is not built in: its package or module, and its argument.
-
-    Raises:
-        ValueError: there is no such module; see `load`.
-    """
+    """Returns the files and folders of an agent that is not built in: its package or module, and its argument."""
     found = _find(spec)
     folders, file = _home(found)
     return [*(folders or [file or ""]), *([found.argument] if Path(found.argument).is_file() else [])]

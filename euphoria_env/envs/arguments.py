@@ -88,11 +88,7 @@ def chosen_games(mask: Any, n: int) -> np.ndarray | None:
 
 
 def positions_from(given: Any, n: int) -> dict[int, Any]:
-    """Returns a dict from game numbers to positions. `given` is one position for all N games, or a list of N (None: the setup).
-
-    Raises:
-        ValueError: the list has another length.
-    """
+    """Returns positions by number of game, given one for all N games, or a list of N (None: the setup), or a `ValueError`."""
     several = isinstance(given, Sequence) and not isinstance(given, str)
     positions = list(given) if several else [given] * n
     if len(positions) != n:

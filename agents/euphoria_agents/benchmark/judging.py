@@ -92,11 +92,7 @@ def fingerprint(task: Task) -> str:
 
 
 def check_repeatable(task: Task, spec: str) -> None:
-    """Has the agent play one game twice, once after another game, and compares the two.
-
-    Raises:
-        ValueError: the games differ, so the result could not be reproduced. Every other fault of the agent is raised too.
-    """
+    """Raises a `ValueError` unless the agent plays a game twice alike, once after another game; raises its other faults too."""
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
     runs = (replace(unit, number=number, run=run) for number, run in ((1, 1), (0, 1), (0, 2)))  # run 0 is that of the result
@@ -251,11 +247,7 @@ class _Read(msgspec.Struct):
 
 
 def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) -> Json | None:
-    """Returns the result in a folder; None if it has none.
-
-    Raises:
-        ValueError: the result is damaged, or of another task or agent; a file of the agent has changed; or the folder is a file.
-    """
+    """Returns the result in a folder, None if it has none; raises a `ValueError` unless it is one of this task and agent."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder: choose another --out")
     if not (folder / RESULT).exists():

@@ -119,11 +119,7 @@ def read_result(path: Path, task: Task | None = None) -> Json:
 
 
 def validate_result(found: Json, task: Task | None = None) -> None:
-    """Checks a result of a task (None: the one that it names): names, sums and means fit each other and the task.
-
-    Raises:
-        ValueError: a value is impossible; the message names the key.
-    """
+    """Raises a `ValueError` that names the key unless names, sums and means of a result fit each other and the task."""
     result = checked(found, _Result)
     task = task or task_of(result.task)
     for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):

@@ -47,11 +47,7 @@ def run(options: SubmitOptions) -> None:
 
 
 def _copies(folder: Path, files: dict[str, str]) -> dict[str, str]:
-    """Returns the paths of the files that an agent read, by the names of their copies; nothing if the folder does not tell.
-
-    Raises:
-        ValueError: a file has changed or is missing, or lies outside the working folder and is large; the message names it.
-    """
+    """Returns the paths of the files that an agent read, by the names of their copies; a `ValueError` names a changed one."""
     paths = {digest: path for path, digest in (files_then(folder) or {}).items()}
     found = {name: paths[digest] for name, digest in files.items() if digest in paths}
     for name, path in found.items():

@@ -293,11 +293,7 @@ def _pin(folder: Path, name: str, values: dict[str, Any], write: bool = True) ->
 
 
 def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPart, PlayedPart]:
-    """Returns the parts that a folder has, with what was written of them when they were played.
-
-    Raises:
-        ValueError: a file is not as it was then, or nothing was written of it; or an agent's file has changed since.
-    """
+    """Returns the parts that a folder has; a `ValueError` names a file that is not as it was played, or has changed since."""
     keys, found = {part.key: part for part in parts}, {}
     written = {one.name: one for one in decoded_lines(folder / ABOUT / PARTS, PlayedPart)}
     for file in sorted(folder.glob("*.parquet")):

@@ -70,11 +70,7 @@ def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any
 
 
 def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] | None = None) -> Columns:
-    """Returns the columns of a part, from the bytes of its file and the specs of the data set, each once.
-
-    Raises:
-        ValueError: it is no such file, or has values that are impossible.
-    """
+    """Returns the columns of a part, from the bytes of its file and the specs of the data set, or raises a `ValueError`."""
     try:
         table = pq.read_table(pa.BufferReader(content), use_threads=False).combine_chunks()
     except (pa.ArrowException, OSError) as error:

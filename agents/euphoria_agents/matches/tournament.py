@@ -115,11 +115,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
 
 
 def inputs_of(specs: Collection[str]) -> dict[str, Inputs]:
-    """Returns what the players of these specs have read in their processes until now; nothing for agents of this project.
-
-    Raises:
-        ValueError: a file changed after it was read, or is not the same in all processes; the message names it.
-    """
+    """Returns what the players of these specs have read in their processes; a `ValueError` names a file that has changed."""
     models = {spec: Inputs(unseen=[CONNECTION]) for spec in specs if spec.startswith("llm:")}
     return joined([models, *({one.name: one.inputs()} for one in PLAYERS.processes(specs))])
 

@@ -358,11 +358,7 @@ class Session:
 
     @classmethod
     def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
-        """Returns a session from what `to_dict` returned; does not make its agents, so that missing ones can be replaced.
-
-        Raises:
-            ValueError: something is missing or wrong; the message names the key.
-        """
+        """Returns a session from what `to_dict` returned, without its agents; a `ValueError` names a key that is wrong."""
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         saved = checked(d, _Saved)
@@ -385,11 +381,7 @@ def save_game(session: Session, file: Path) -> None:
 
 
 def load_game(file: Path, agents: Agents | None = None) -> Session:
-    """Reads a session from a file that `save_game` wrote, and makes its agents; runs no code of the file.
-
-    Raises:
-        ValueError: the file cannot be read, something in it is wrong, or an agent cannot be made; the message names the file.
-    """
+    """Returns the session that `save_game` wrote, with its agents; runs no code of the file, which a `ValueError` names."""
     text = read_text(file)
     try:
         session = Session.from_dict(read_json(text), agents)

@@ -239,11 +239,7 @@ def about(record: str, game: Replayed) -> dict[str, Any]:
 
 
 def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
-    """Reads the entries from the file of an analysis of this record by any agent; the last ones may be missing.
-
-    Raises:
-        ValueError: the file is damaged or of another record; the message says where, or what differs.
-    """
+    """Reads the first entries of an analysis of this record by any agent; a `ValueError` says what is wrong or differs."""
     return _read(path, about(record, game), game)
 
 

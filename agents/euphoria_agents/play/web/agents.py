@@ -58,11 +58,7 @@ class AgentService:
             raise Refused(503, str(error)) from None
 
     async def hint(self, session: Session, seat: int, spec: str, client: str) -> Any:
-        """Returns an agent's opinion of the decision of a seat; raises also what `check` and `Session.hint` raise.
-
-        Raises:
-            Refused: too many requests of this client are already waiting for this agent (503).
-        """
+        """Returns an agent's opinion of the decision of a seat; raises what `check`, `ask` and `Session.hint` raise."""
         await self.check(spec, client)
         return await self.ask(spec, client, lambda: session.hint(seat, spec), self._max_hints, seat)
 

@@ -242,11 +242,7 @@ class Store:
 
 
 def check_place(path: Path) -> tuple[bool, list[Path]]:
-    """Returns whether the file of a store is new, and the paths of SQLite's files beside it; changes nothing.
-
-    Raises:
-        ValueError: there is no folder for it, or there is something else at its path.
-    """
+    """Returns whether the file is new, and the paths of SQLite's files beside it; raises a `ValueError` if it cannot be there."""
     beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} for {path.name}")
