@@ -242,7 +242,7 @@ class AgentGames:
     """Runs many games in which agents decide, by default those of a `Batch`; subclasses have `deciding` and `advance`."""
 
     batch: Batch  # the games, N of them
-    rng: np.random.Generator  # for dealing the games that agents get
+    rng: np.random.Generator  # the generator for dealing the games that agents get
     key: bytes = b""  # the secret with which their seeds are derived
     moves: np.ndarray  # (N,) int64, the moves of the agents
 

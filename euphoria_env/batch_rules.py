@@ -69,7 +69,7 @@ class BatchRules:
         return self.given if isinstance(self.given, Rules) else self.given[i]
 
     def of(self, i: int, seed: int, *key: int) -> Rules:
-        """Returns the rules of game i, drawn by `key` if a function draws them; a `ValueError` names the game if it fails."""
+        """Returns the rules of game i; a function draws them by the seed and `key`; a `ValueError` names the game if it fails."""
         if (rules := self.fixed(i)) is not None:
             return rules
         try:

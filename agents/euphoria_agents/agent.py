@@ -153,7 +153,7 @@ def answers_batches(agent: Player) -> bool:
 
 
 def int8_rows(array: Any, width: int) -> np.ndarray:
-    """Returns observations or masks, one or many, as compiled code takes them: contiguous int8 (N, width), or a `ValueError`."""
+    """Returns observations or masks, one or many, as contiguous int8 (N, width), or raises a `ValueError` for another width."""
     array = np.asarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
@@ -167,7 +167,7 @@ def int8_rows(array: Any, width: int) -> np.ndarray:
 
 
 def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Returns observations and masks of the same decisions by `int8_rows`; a `ValueError` if there are not equally many."""
+    """Returns observations and masks of the same decisions by `int8_rows`; raises a `ValueError` unless they fit each other."""
     seen, legal = int8_rows(observations, OBS_SIZE), int8_rows(masks, NUM_ACTIONS)
     if len(seen) != len(legal):
         raise ValueError(f"there are {len(seen)} observations, but {len(legal)} masks")

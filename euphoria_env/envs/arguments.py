@@ -88,7 +88,7 @@ def chosen_games(mask: Any, n: int) -> np.ndarray | None:
 
 
 def positions_from(given: Any, n: int) -> dict[int, Any]:
-    """Returns positions by number of game, given one for all N games, or a list of N (None: the setup), or a `ValueError`."""
+    """Returns positions by number of game, from one for all N or a list of N (None: the setup), or raises a `ValueError`."""
     several = isinstance(given, Sequence) and not isinstance(given, str)
     positions = list(given) if several else [given] * n
     if len(positions) != n:

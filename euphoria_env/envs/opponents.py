@@ -83,8 +83,8 @@ class Opponents:
 
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None = None) -> None:
         self._players = players
-        self.agents: list[Player] = []  # that play or may be drawn
-        self.learners = np.zeros(games, LEARNER)  # of the games, with their opponents
+        self.agents: list[Player] = []  # the agents that play or may be drawn
+        self.learners = np.zeros(games, LEARNER)  # the learners of the games and their opponents
         self.set(opponents, pool)
 
     def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:

@@ -149,7 +149,7 @@ class Narrator:
 
     def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
         self.row, self._names, self.turn = row, names, turn
-        self.clauses: list[Clause] = []  # of the line so far
+        self.clauses: list[Clause] = []  # the clauses of the line so far
         self._known: dict[tuple[int, int, int], tuple[str, str, str]] = {}
         self.begin(set())
 

@@ -82,7 +82,7 @@ class Entry(Struct, forbid_unknown_fields=True):
 
     date: Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]  # when the agent was judged
     code: Link | None = None  # an address, or a path in this repository
-    paper: Link | None = None  # the same
+    paper: Link | None = None  # the same of a paper
     reproduced_by: list[str] = []  # who had the agent play some of its games again (`--check`), or trained it again
 
 

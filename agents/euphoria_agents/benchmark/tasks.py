@@ -41,14 +41,14 @@ class Task:
     `RUNS` times.
     """
 
-    name: str  # ends with the version
+    name: str  # the name, which ends with the version
     about: str  # what the task asks for, in a few words
     players: tuple[int, ...]  # numbers of players; the agent sits alone, on each seat in turn, against opponents of one kind
-    games: int  # against each kind of opponents, with each number of players
-    seed: int  # of the deals
+    games: int  # the number of games against each kind of opponents, with each number of players
+    seed: int  # the seed of the deals
     judged: Mapping[str, Any] = field(default_factory=dict)  # options of the games by which the agent is judged
     trained: Mapping[str, Any] | None = None  # options of the games in which it may be trained; None: `judged`
-    opponents: tuple[str, ...] = ()  # their specs
+    opponents: tuple[str, ...] = ()  # specs of the opponents
     # their ratings by openskill, from a round robin with the options `judged` (`python scripts/anchors.py`)
     anchors: tuple[float, ...] = ()
     seconds: float = 10.0  # the time limit of a decision

@@ -21,8 +21,8 @@ class Subcommand(NamedTuple):
 
     help: str  # what it does, in a line
     options: str  # "module:dataclass" of its options, in a module that imports without any extra
-    extra: str = "play"  # that brings `needs`
-    needs: str = "rich"  # a library; empty: none
+    extra: str = "play"  # the extra of the package that brings `needs`
+    needs: str = "rich"  # a library that it needs; empty: none
 
 
 COMMANDS = {

@@ -18,7 +18,7 @@ INDENT = "  "  # before the figures, if their names stand above them
 class Column(NamedTuple):
     """A column of a table."""
 
-    heading: str  # may have several lines
+    heading: str  # the heading, which may have several lines
     # NUMBER: aligned on the right; TEXT: on the left; NAME: also on the left, but if the table is too wide, a name gets a
     # line of its own above its figures
     kind: str = NUMBER

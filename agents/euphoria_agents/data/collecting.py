@@ -50,7 +50,7 @@ ROOM = 1 << 14  # decisions for which there is room at first
 class DatasetPart:
     """Some games of a data set: a unit of work, whose file depends on nothing but these fields."""
 
-    agents: tuple[str, ...]  # their specs; one that is named twice gets twice as many seats
+    agents: tuple[str, ...]  # the specs of the agents; one that is named twice gets twice as many seats
     rules: Rules
     reward: str
     seed: int

@@ -97,7 +97,7 @@ class Worker(ChildProcess):
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         super().__init__(_serve, work)
-        self.item: Any = None  # that it works on; None: it is idle
+        self.item: Any = None  # the item that it works on; None: it is idle
 
     def take(self, item: Any) -> None:
         """Sends an item to the process."""

@@ -60,8 +60,8 @@ class WorkUnit:
 
     lineup: tuple[str, ...]  # the specs of the agents, one for each player
     number: int  # units with equal number, seed and number of players have the same deals, whoever plays
-    seed: int  # that of the tournament, 0 or more
-    seeds: int  # how many the unit has
+    seed: int  # the seed of the tournament, 0 or more
+    seeds: int  # how many seeds the unit has
     rules: Rules
     sources: str  # what `sources(lineup)` returned when the work began
     run: int = 0  # tells units apart that play the same games again
@@ -348,10 +348,10 @@ class Standing(NamedTuple):
     agent: str  # its spec
     mu: float  # the rating by openskill's Plackett-Luce model; everybody begins with 25
     sigma: float  # its uncertainty, at first 8.33
-    score: Score  # in all its games
+    score: Score  # its score in all its games
     # by opponent, in how many encounters it ranked higher (equal ranks count half), and how many there were
     beaten: dict[str, tuple[float, int]]
-    decision_time: float  # the mean seconds
+    decision_time: float  # its mean seconds per decision
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the row for JSON, without the time, which differs from run to run."""

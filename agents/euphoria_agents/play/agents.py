@@ -23,7 +23,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self.agent: Agent | None = None  # None until it is made
-        self.process: AgentProcess | None = None  # that of the agent, also while it is made; None: it runs in this process
+        self.process: AgentProcess | None = None  # the process of the agent, also while it is made; None: it runs in this process
         self.answered = False  # whether it has answered before, so that it need not compile any more
         self.lock = threading.Lock()  # held by the thread that asks it
 

@@ -20,8 +20,8 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The player of a seat; raises a `ValueError` if the name is not allowed."""
 
-    name: str  # up to 40 characters in one line
-    spec: str | None = None  # of an agent, as for `euphoria_agents.load`; None: a person plays
+    name: str  # the player's name, up to 40 characters in one line
+    spec: str | None = None  # the spec of an agent, as for `euphoria_agents.load`; None: a person plays
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isprintable() or not 0 < len(self.name.strip()) <= MAX_NAME:

@@ -175,10 +175,10 @@ def _ended(one: Game) -> bool:
 class Layer(NamedTuple):
     """A layer whose speed is measured."""
 
-    name: str  # in results
+    name: str  # its name in results
     group: str  # the name by which the command line selects it
     work: Callable[[int, int, int], Work]  # makes the generator of the number of players, the number of games, and a seed
-    unit: str = "decisions/s"  # of its rate
+    unit: str = "decisions/s"  # the unit of its rate
     many: bool = False  # whether it is measured for different numbers of games
 
 

@@ -38,7 +38,7 @@ class Measurement:
     layer: str  # its name
     players: int
     n: int  # the number of games side by side; 0 where it has no meaning
-    unit: str  # of the rates
+    unit: str  # the unit of the rates
     values: list[float]  # a rate for each repeat
 
     @property

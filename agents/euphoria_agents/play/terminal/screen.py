@@ -25,8 +25,8 @@ class Screen:
     def __init__(self) -> None:
         self._typed, self._written = sys.stdin or io.StringIO(), sys.stdout or io.StringIO()  # None if closed
         self._console = Console(file=self._written, highlight=False, markup=False, emoji=False, soft_wrap=True)
-        self.interactive = self._typed.isatty() and self._written.isatty()  # whether both are a terminal
-        self.styles: Mapping[str, str] = {}  # in which each of these names is written everywhere
+        self.interactive = self._typed.isatty() and self._written.isatty()  # whether input and output are a terminal
+        self.styles: Mapping[str, str] = {}  # the style of each name, wherever it is written
 
     @property
     def width(self) -> int:

@@ -133,7 +133,7 @@ class StudyEndpoints:
         self._loading = SharedTasks[Study](self.replaying)
         self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those that run, wait, or have failed; others are in the store
         self._saving = asyncio.Lock()  # held while an analysis is saved, and changed after its end
-        self.processes = FairQueue(registry.limits.processes)  # for processes that make pages or play playouts
+        self.processes = FairQueue(registry.limits.processes)  # the slots for processes that make pages or play playouts
         self.jobs = Jobs(registry.limits.waiting)  # the analyses that run or wait, by study and spec
 
     async def find(self, name: str, client: str) -> Study:
