@@ -76,13 +76,8 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
 
 # --------------------------------------------------------------------------------------------------------------- results
 
-SCORE_COLUMNS = (
-    Column("wins"),
-    Column("95 %", drop=3),
-    Column("95 %\npaired"),
-    Column("rank\n±95 %", drop=1),
-    Column("games", drop=4),
-)
+_INTERVALS = Column("95 %", drop=3), Column("95 %\npaired"), Column("rank\n±95 %", drop=1)
+SCORE_COLUMNS = Column("wins"), *_INTERVALS, Column("games", drop=4)
 
 
 def score_cells(score: Score) -> list[str]:
