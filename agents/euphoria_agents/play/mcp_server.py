@@ -248,7 +248,7 @@ class _Server(MCPServer):
 
 
 async def _lines() -> AsyncIterator[bytes]:
-    """Yields the lines of stdin; of one that is too long a part that is too long, too."""
+    """Yields the lines of stdin; of a line that is too long only the beginning, which is too long as well."""
     rest, chunk = b"", b"\n"
     while chunk:
         chunk = await asyncio.wrap_future(background.begin(partial(os.read, 0, 1 << 16)))
