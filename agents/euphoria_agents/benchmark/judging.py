@@ -28,9 +28,9 @@ from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
 from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
 from euphoria_agents.registry import file_hashes, files_of, is_builtin
-from euphoria_agents.validation import checked
+from euphoria_agents.validation import decoded
 from euphoria_env import Rules
-from euphoria_env.json_reader import Json, read_json
+from euphoria_env.json_reader import Json
 
 REPLAYED = 8  # the units of work that a check plays again
 SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
@@ -235,7 +235,7 @@ def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
 def files_then(folder: Path) -> dict[str, str] | None:
     """Returns the files that the agent of a result read, with their hashes; None if the folder does not tell."""
     try:
-        return checked(read_json(read_text(folder / TIMES)), _Read).files
+        return decoded(read_text(folder / TIMES), _Read).files
     except ValueError:
         return None
 
