@@ -20,7 +20,6 @@ class BatchRules:
     """The rules of N games.
 
     Args:
-        n: N.
         given: `Rules` for all games, a list of N, a function that draws those of a game that begins, or None: `Rules()`.
 
     Attributes:

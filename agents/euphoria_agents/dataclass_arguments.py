@@ -28,8 +28,6 @@ def option(default: Any, help: str, flag: str = "", files: Owned | None = None, 
     """Returns a field that is an option of the command line; each object gets its own copy of a list.
 
     Args:
-        default: the value if the option is not given.
-        help: the help text.
         flag: the name on the command line; by default that of the field.
         files: of a path, which every path must have: the files that the command writes there (`own_files`).
         unless: the field of another option, with which it writes none of them.
@@ -73,7 +71,6 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     """Reads the options of a dataclass, whose docstring describes the command.
 
     Args:
-        options: the dataclass.
         program: the name of the command; None: the one by which it was called.
         arguments: the command line; None: that of this process.
 

@@ -134,7 +134,6 @@ def starts_from(
     Args:
         seed: one for all, a list of N (None: at random), or None.
         positions: positions by the number of their game.
-        n, rules: the number of games and their rules.
         rng: gives the positions their seeds if `seed` is None; otherwise it is not used.
 
     Raises:

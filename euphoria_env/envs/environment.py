@@ -81,12 +81,7 @@ class Environment:
         mask_dtype: str,
         events: int,
     ) -> None:
-        """Checks and stores the arguments.
-
-        Raises:
-            TypeError: a keyword in `rules` is not a field of `Rules`.
-            ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
-        """
+        """Checks and stores the arguments; a `TypeError` names an unknown keyword, a `ValueError` an argument that is wrong."""
         self.rules = Rules(**rules)
         self._function = reward if self._takes_functions and callable(reward) else None
         self._reward = read_reward(reward) if self._function is None else NO_REWARD

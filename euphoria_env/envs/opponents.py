@@ -76,7 +76,6 @@ class Opponents:
     each seat after the learner's.
 
     Args:
-        games: the number of games.
         players: the number of seats in a game; with games of different sizes, the largest.
         opponents, pool: as for `set`.
     """

@@ -32,12 +32,10 @@ class SingleAgentGames(AgentGames):
     learner was asked is not counted.
 
     Args:
-        n: the number of games, N.
-        rules: as for `Batch`.
         opponents, pool: as for `Opponents.set`.
         seat: the learner's seat, one that all games have, or "random", drawn for each game. Observations are relative to it.
         illegal: what an illegal action does: "raise", or "end" its game with a reward of -1.
-        reward, threads, events: as for `Batch`; K events.
+        rules, reward, threads, events: as for `Batch`; K events.
 
     Attributes:
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.

@@ -316,9 +316,7 @@ def play_units(
     """Plays the units that the journal does not have, adds their results to it, and returns the results of all units in order.
 
     Args:
-        units, journal: the units of work, and where their results are saved.
-        run, progress: see `resume_work`.
-        limit: see `play_unit`.
+        run, progress, limit: see `resume_work` and `play_unit`.
         play: plays a unit, with the arguments of `play_unit`.
 
     Raises:
