@@ -11,17 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_env.board import (
-    ARTIFACTS,
-    COMMODITIES,
-    GAINS,
-    GOODS,
-    ITEMS,
-    NUM_AREAS,
-    RESOURCES,
-    SPACES,
-    STAR_PLACES,
-)
+from euphoria_env.board import ARTIFACTS, COMMODITIES, GAINS, GOODS, ITEMS, NUM_AREAS, RESOURCES, SPACES, STAR_PLACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.json_reader import shown

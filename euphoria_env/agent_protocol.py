@@ -30,12 +30,7 @@ NO_MOVE = -1
 
 
 class AgentFailed(RuntimeError):
-    """An agent in a process of its own failed; the message names the agent and the failure.
-
-    Attributes:
-        kind: the name of the class of the error that the agent raised; "" if its process ended.
-        place: the file and line in the agent's code, as in "(my_agent.py, line 7)", or "".
-    """
+    """An agent in a process of its own failed; the message names the agent and the failure."""
 
     kind = place = ""
 
@@ -45,15 +40,10 @@ class TooSlow(AgentFailed):
 
 
 class Story(NamedTuple):
-    """The events that the player of a determinized game has seen since their last decision.
+    """The events that the player of a determinized game has seen since their last decision."""
 
-    Attributes:
-        game: a name of the game and the seat, the same for all its decisions.
-        lines: what happened, in words (`words.log`).
-    """
-
-    game: str
-    lines: list[str]
+    game: str  # a name of the game and the seat, the same for all its decisions
+    lines: list[str]  # what happened, in words (`words.log`)
 
 
 class Player(Protocol):
@@ -99,11 +89,7 @@ def keeps_games_apart(agent: Player) -> bool:
 
 
 def separated(agents: Sequence[Player]) -> list[Player]:
-    """Returns a line-up in which an agent that may remember games has deep copies of itself on its further seats.
-
-    Raises:
-        ValueError: it cannot be copied.
-    """
+    """Returns a line-up in which agents that may remember games are copied for their further seats, or raises a `ValueError`."""
     found: list[Player] = []
     for agent in agents:
         other, why = agent, None
@@ -120,14 +106,10 @@ def separated(agents: Sequence[Player]) -> list[Player]:
 
 
 class IllegalAnswer(IllegalMove):
-    """An agent's answer is not a legal move.
+    """An agent's answer is not a legal move: `answer`, in notation if it is an action id.
 
     The message never lists the legal moves, since they may reveal what only the player knows (R19). For the same reason the other
     players get the text `public`, which does not contain the answer.
-
-    Attributes:
-        agent: the name of the agent.
-        answer: the move in notation, or the answer itself if it is not an action id.
     """
 
     public = "its answer is not a legal move"
@@ -149,7 +131,6 @@ def query(
     """Queries an agent for its moves in N decisions, in one batch if it can answer one.
 
     Args:
-        agent: the agent.
         observations: int8 (N, OBS_SIZE); the agent may keep and change them.
         masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, since a copy is kept for the check.
         rng: a generator from which only this agent draws.
@@ -258,18 +239,12 @@ class Generators:
 
 
 class AgentGames:
-    """Runs many games in which agents decide, by default the games of a `Batch`; subclasses implement `deciding` and `advance`.
+    """Runs many games in which agents decide, by default those of a `Batch`; subclasses have `deciding` and `advance`."""
 
-    Attributes:
-        batch: the games, N of them.
-        rng, key: the generator for dealing the games that agents get, and the secret with which their seeds are derived.
-        moves: (N,) int64, the moves of the agents.
-    """
-
-    batch: Batch
-    rng: np.random.Generator
-    key: bytes = b""
-    moves: np.ndarray
+    batch: Batch  # the games, N of them
+    rng: np.random.Generator  # the generator for dealing the games that agents get
+    key: bytes = b""  # the secret with which their seeds are derived
+    moves: np.ndarray  # (N,) int64, the moves of the agents
 
     def deciding(self) -> Iterable[tuple[Player, Any]]:
         """Yields every agent that must decide now, each once and with the numbers of its games."""
@@ -296,16 +271,10 @@ class AgentGames:
         self.moves[games] = moves
 
     def play_round(self, generators: Callable[[Player], np.random.Generator]) -> bool:
-        """Queries every agent that must decide, each once for all its games, and plays the moves.
+        """Queries every agent that must decide, each once for all its games, plays the moves, and returns whether there were any.
 
-        Args:
-            generators: returns the generator of an agent; no two agents may get the same (`Generators`).
-
-        Returns:
-            Whether any agent had to decide.
-
-        Raises:
-            IllegalAnswer: as for `query`; the moves of some agents may have been stored.
+        No two agents may get the same generator from `generators`. Raises an `IllegalAnswer` as `query` does; the moves of some
+        agents may have been stored then.
         """
         waiting = list(self.deciding())
         for agent, games in waiting:

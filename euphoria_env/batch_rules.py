@@ -20,7 +20,6 @@ class BatchRules:
     """The rules of N games.
 
     Args:
-        n: N.
         given: `Rules` for all games, a list of N, a function that draws those of a game that begins, or None: `Rules()`.
 
     Attributes:
@@ -66,15 +65,10 @@ class BatchRules:
         """Returns the rules that game i always has; None if they are drawn."""
         if self.drawn:
             return None
-        rules: Rules = self.given if isinstance(self.given, Rules) else self.given[i]
-        return rules
+        return self.given if isinstance(self.given, Rules) else self.given[i]
 
     def of(self, i: int, seed: int, *key: int) -> Rules:
-        """Returns the rules of game i; a function gets a generator that depends only on the seed and the numbers in `key`.
-
-        Raises:
-            ValueError: the function fails or returns no `Rules`; the message names the game.
-        """
+        """Returns the rules of game i; a function draws them by the seed and `key`; a `ValueError` names the game if it fails."""
         if (rules := self.fixed(i)) is not None:
             return rules
         try:

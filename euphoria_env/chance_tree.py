@@ -51,15 +51,11 @@ def outcomes_after(rows: np.ndarray, action: int, limit: int) -> list[tuple[floa
 
 
 class _Tree:
-    """The outcomes that may follow one move.
-
-    Attributes:
-        built: the market that the move builds; -1 if it builds none.
-    """
+    """The outcomes that may follow one move."""
 
     def __init__(self, start: np.ndarray, player: int, action: int) -> None:
         self.start, self.player, self.action = start, player, action
-        self.built = -1
+        self.built = -1  # the market that the move builds; -1 if it builds none
         self._rows = copy_rows(start)
         self._bytes, self._start_bytes = self._rows.view(np.uint8), start.view(np.uint8)
 
@@ -173,11 +169,7 @@ def free_recruits(g: np.void, player: int, cards: list[int]) -> None:
 
 
 def read_outcomes(g: np.void, outcomes: Any) -> dict[str, list[int]]:
-    """Returns outcomes for the player who decides as a game log loads them; frees the recruits among them.
-
-    Raises:
-        ValueError: they are no pairs of kind and value, or a value is impossible; the message names it.
-    """
+    """Returns outcomes as a game log loads them, and frees the recruits among them; a `ValueError` names an impossible one."""
     if isinstance(outcomes, str) or not isinstance(outcomes, Sequence):
         Reader.must("outcomes", f"be a list of pairs of kind and value, not {shown(outcomes)}")
     player, queues = int(g["player"]), dict[str, list[int]]()
@@ -198,11 +190,7 @@ def read_outcomes(g: np.void, outcomes: Any) -> dict[str, list[int]]:
 
 
 def compare_outcomes(given: Sequence[Sequence[Any]], drawn: list[Outcome]) -> list[list[int | str | None]]:
-    """Compares the outcomes that were given for a move with those that it drew; returns the former as JSON can hold them.
-
-    Raises:
-        ValueError: they are too few or too many, or one is of another kind; the message names the first that cannot follow.
-    """
+    """Returns the outcomes given for a move as JSON can hold them; a `ValueError` names the first that it did not draw."""
     for k, (outcome, other) in enumerate(zip_longest(given, drawn)):
         if outcome is None:
             Reader.fail("outcomes", f"{k} are too few: one of {other[0]} follows")

@@ -64,7 +64,6 @@ def prompt(
     """Returns the prompt of the decision that a row asks.
 
     Args:
-        row: the game.
         named: turns the number of a space into its name.
         titled: turns the identifier of a recruit into their name.
         person: turns the number of a player into their name.

@@ -19,27 +19,20 @@ EVENT_SIZE = 4  # kind, player, a, b
 
 
 class KindRow(NamedTuple):
-    """The meaning of a kind of event.
+    """The meaning of a kind of event."""
 
-    Attributes:
-        meaning: what happened. A verb without a subject has the player of the event as its subject; "they" are this player too.
-        player: whether it has a player.
-        a, b: the meaning of these fields; "": the field is always -1. A key of `NAMES`: an index of that list; "player": a seat;
-            any other text: a plain number.
-        causes: which later events it causes. "group": all up to the next event that begins a group. "interruption": all up to the
-            next group or interruption, or up to `resumed`, after which the interrupted group continues. "next": only the next
-            event.
-        secret: whether `a` is known to the player of the event alone, and to nobody if it has none (R19).
-        outcome: the kind of random outcome that `a` shows; "": `a` is not random.
-    """
-
+    # what happened. A verb without a subject has the player of the event as its subject; "they" are this player too.
     meaning: str
-    player: bool = True
+    player: bool = True  # whether it has a player
+    # the meaning of `a` and `b`; "": always -1. A key of `NAMES`: an index of that list; "player": a seat; else a number.
     a: str = ""
     b: str = ""
+    # which later events it causes. "group": all up to the next event that begins a group. "interruption": all up to the
+    # next group or interruption, or up to `resumed`, after which the interrupted group continues. "next": only the next
+    # event.
     causes: str = ""
-    secret: bool = False
-    outcome: str = ""
+    secret: bool = False  # whether `a` is known to the player of the event alone, and to nobody if it has none (R19)
+    outcome: str = ""  # the kind of random outcome that `a` shows; "": `a` is not random
 
 
 # Names by index, for the fields that have them.
@@ -61,11 +54,7 @@ _GROUP, _INTERRUPTION, _NEXT = "group", "interruption", "next"
 
 
 class EventKind(IntEnum):
-    """The kinds of event, numbered in this order.
-
-    Attributes:
-        row: the description of the kind.
-    """
+    """The kinds of event, numbered in this order, each with its `row`."""
 
     row: KindRow
 
@@ -177,9 +166,5 @@ MOST_EVENTS = 1024  # that an observation may hold
 
 
 def number_of_events(k: object) -> int:
-    """Returns the number of events in an observation, 0 for none.
-
-    Raises:
-        ValueError: `k` is not an integer from 0 to MOST_EVENTS.
-    """
+    """Returns the number of events in an observation, 0 for none; raises a `ValueError` unless it is 0 to MOST_EVENTS."""
     return read_integer("events", k, 0, MOST_EVENTS)

@@ -19,12 +19,7 @@ from euphoria_env.rules import read_rules, write_rules
 
 
 def check_type(rows: Any) -> None:
-    """Refuses anything but an array of one row.
-
-    Raises:
-        TypeError: it is not an array typed as `Game.states`.
-        ValueError: it has another shape than (1,).
-    """
+    """Raises a `TypeError` for anything but an array typed as `Game.states`, a `ValueError` unless it has one row."""
     if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:
         raise TypeError(f"rows must be an array typed as `Game.states`, not {getattr(rows, 'dtype', shown(rows))}")
     if rows.shape != (1,):

@@ -14,12 +14,7 @@ Json = dict[str, Any]
 
 
 class FieldError(ValueError):
-    """A field has a value that is not allowed.
-
-    Attributes:
-        field: its key, such as `players[0].morale`; empty if the whole value is wrong.
-        reason: what is wrong, or a text that begins with "must" and says what is allowed.
-    """
+    """A field has a value that is not allowed; its key is empty if the whole value is wrong."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(field, reason)
@@ -31,11 +26,7 @@ class FieldError(ValueError):
 
 
 def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int:
-    """Returns an integer of Python or numpy as an int, if it is from `low` to `high` (None: no limit).
-
-    Raises:
-        FieldError: the value is not allowed.
-    """
+    """Returns an integer of Python or numpy from `low` to `high` (None: no limit) as an int, or raises a `FieldError`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         limit = "on" if high is None else f"to {high}"
@@ -44,11 +35,7 @@ def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int
 
 
 def read_seed(value: Any) -> int:
-    """Returns a seed, which may be any integer, as a signed 64-bit integer.
-
-    Raises:
-        FieldError: the value is not allowed.
-    """
+    """Returns a seed, which may be any integer, as a signed 64-bit integer; raises a `FieldError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise FieldError("seed", f"must be an integer or None, not {shown(value)}")
     return (int(value) + 2**63) % 2**64 - 2**63
@@ -144,11 +131,7 @@ BYTE_ORDER_MARK = "\ufeff"  # some editors begin every text with it
 
 
 def read_json(text: str) -> Any:
-    """Returns the value of a JSON text, which may begin with a byte-order mark.
-
-    Raises:
-        ValueError: the text is not JSON, or is nested too deep.
-    """
+    """Returns the value of a JSON text; raises a `ValueError` if it is not JSON, or is nested too deep."""
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except RecursionError:
@@ -158,11 +141,7 @@ def read_json(text: str) -> Any:
 def read_array(
     arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], kind: Any, low: float = -math.inf, high: float = math.inf
 ) -> np.ndarray:
-    """Returns `arrays[name]`, if it has this shape and dtype and its values are finite and from `low` to `high`.
-
-    Raises:
-        FieldError: the array is missing, or it is not such an array.
-    """
+    """Returns `arrays[name]`; raises a `FieldError` unless it has this shape, dtype and range, and no infinite values."""
     array = arrays.get(name)
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != kind:
         found = f"not {array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "but is missing or no array"
@@ -175,9 +154,7 @@ def read_array(
 def read_index(name: str, value: Any, n: int) -> int:
     """Returns an index of one of n things, from 0 to n - 1; negative ones do not count from the end.
 
-    Raises:
-        TypeError: it is not an integer.
-        IndexError: it is out of range.
+    Raises a `TypeError` if it is not an integer, an `IndexError` if it is out of range.
     """
     try:
         index = None if isinstance(value, bool) else operator.index(value)
@@ -193,10 +170,8 @@ def read_index(name: str, value: Any, n: int) -> int:
 def read_indices(name: str, values: Any, n: int) -> np.ndarray:
     """Returns indices of some of n things as a new int64 array (K,).
 
-    Raises:
-        TypeError: they are not integers.
-        ValueError: they are neither a list nor an array of one dimension.
-        IndexError: one is not from 0 to n - 1.
+    Raises a `TypeError` unless they are integers, a `ValueError` unless they are a list or an array of one dimension, an
+    `IndexError` for one that is not from 0 to n - 1.
     """
     given = np.asarray(values)
     if given.ndim != 1:
@@ -209,11 +184,7 @@ def read_indices(name: str, values: Any, n: int) -> np.ndarray:
 
 
 def read_distinct(name: str, values: Any, n: int) -> np.ndarray:
-    """Returns indices as `read_indices` does; each may come once.
-
-    Raises:
-        TypeError, ValueError, IndexError: as for `read_indices`, or a ValueError if one comes twice.
-    """
+    """Returns indices as `read_indices` does, and raises what that raises; a `ValueError` too if one comes twice."""
     found = read_indices(name, values, n)
     if len(np.unique(found)) < len(found):
         raise ValueError(f"{name} must be named once each, not {found.tolist()}")

@@ -135,11 +135,7 @@ _PLAYER_KEYS = (
 
 
 def from_dict(d: Any, row: np.void) -> None:
-    """Fills a zero row with a position, complete or partial; its loaded outcomes and what was played since are left to `Game`.
-
-    Raises:
-        ValueError: something is unknown or impossible; the message names the key.
-    """
+    """Fills a zero row with a position, but for `load` and `since`; raises a `ValueError` that names a key that is wrong."""
     if isinstance(d, dict) and "pending" in d:
         Reader.fail("pending", "a position that an earlier version wrote in the middle of a turn cannot be read; use 'since'")
     reader = Reader()

@@ -2,7 +2,7 @@
 
 Line 1 is JSON: format, version, where the game starts, and the outcomes of chance before the first decision. A line for each
 decision follows, such as `MOVE | dice 3 5 | artifacts book`, a line `load {...}` where outcomes were loaded, a line
-`load [...]` before a move that was played with outcomes, and a line `seed N` where the generator was seeded anew. The last line
+`load [...]` before a move that was played with outcomes, and a line `seed N` where the generator was seeded again. The last line
 is `fingerprint HEX`. What was played since the turn of a position began is in such lines too, without the outcomes of the moves.
 """
 
@@ -154,11 +154,7 @@ def _play_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | No
 
 
 def play_since(game: Game, lines: Any) -> None:
-    """Plays what was played in a position since its turn began.
-
-    Raises:
-        ValueError: a line cannot be played; the message names it.
-    """
+    """Plays what was played in a position since its turn began; a `ValueError` names the line that cannot be played."""
     given = None
     for k, line in enumerate(lines := Reader().items("since", lines)):
         if not isinstance(line, str):

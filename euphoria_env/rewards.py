@@ -60,11 +60,7 @@ def table() -> list[QuantityRow]:
 
 
 def read_reward(given: Any) -> np.ndarray:
-    """Returns a reward, given as a name or a dict, as the kernels take it (`engine.rewards`).
-
-    Raises:
-        ValueError: it is not a reward; the message names the key and what is allowed.
-    """
+    """Returns a name or a dict as kernels take it (`engine.rewards`); raises a `ValueError` that says what is allowed."""
     if isinstance(given, str):
         return _reward(given)
     if callable(given):

@@ -25,30 +25,18 @@ DIGIT = 128  # the observation shows large numbers in digits of this base, the l
 
 @dataclass(frozen=True)
 class Option:
-    """An option, which a state row holds as an integer and the observation as digits of that integer.
+    """An option, which a state row holds as an integer and the observation as digits of that integer."""
 
-    Attributes:
-        help: a few words that say what it does, with the rule.
-        kind: bool, int, or tuple for names of cards; the row then holds the cards that are left out, as a bit set.
-        low, high: the range of a number.
-        none: whether `None` is allowed, for which the row holds 0; for names of cards it means all cards.
-        names, least: the names of all cards, in order, and the smallest number of cards allowed.
-    """
-
-    help: str
-    kind: type = bool
+    help: str  # a few words that say what it does, with the rule
+    kind: type = bool  # bool, int, or tuple for names of cards; the row then holds the cards that are left out, as a bit set
     low: int = 0
     high: int = 1
-    none: bool = False
-    names: tuple[str, ...] = ()
-    least: int = 0
+    none: bool = False  # whether `None` is allowed, for which the row holds 0; for names of cards it means all cards
+    names: tuple[str, ...] = ()  # of all cards, in order
+    least: int = 0  # the smallest number of cards allowed
 
     def check(self, key: str, value: Any) -> Any:
-        """Returns the value as `Rules` keeps it: numbers and booleans of numpy become those of Python.
-
-        Raises:
-            ValueError: the value is not allowed; the message names the key and what is allowed.
-        """
+        """Returns the value as `Rules` keeps it, as one of Python; a `ValueError` names the key and what is allowed."""
         if value is None and self.none:
             return None
         if self.kind is tuple:

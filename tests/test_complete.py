@@ -1,4 +1,4 @@
-"""What a table declares, the engine knows: enums, endpoints, fields of the observation, options; and ids do not change."""
+"""The engine knows whatever a table declares: enums, endpoints, fields of the observation, options; ids do not change."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def known_flags(command):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_and_options_exist(page):
-    """What `euphoria COMMAND --option` on a page names, the command knows; old runs in ```text blocks may name others."""
+    """The command knows each `euphoria COMMAND --option` on a page; old runs in ```text blocks may name others."""
     code = "\n".join(re.findall(r"```sh\n.*?```|`[^`\n]+`", page.read_text(encoding="utf-8"), re.DOTALL))
     for line in re.findall(r"(?:^|[`/\s])euphoria ([a-z][^`\n#]*)", code.replace("\\\n", " ")):
         command, *words = line.split()

@@ -1,4 +1,4 @@
-"""What environments are asked: an unknown name is refused, and chance beside the deals changes no later deal."""
+"""Environments refuse unknown names, and chance beside the deals changes no later deal."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_checks_stay_without_assertions() -> None:
 
 
 def deal(game: Game) -> list[Any]:
-    """What a game deals once and for all: the dilemmas of its players."""
+    """Returns the dilemmas of the players, which a game deals once and for all."""
     return [one["dilemma"]["artifact"] for one in game.describe()["players"]]
 
 

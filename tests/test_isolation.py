@@ -271,7 +271,7 @@ SEED = 41  # small: it would be found at once
 
 
 def test_a_small_seed_is_not_found_by_trying(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the thief gets is what it would get with another key; so each guess of a seed costs a key, not a hash."""
+    """The thief gets the same with another key, so each guess of a seed costs a key, not a hash."""
     got, _ = play_thief(SEED)
     first = {state["state"] for _, state, _, _ in got}, {tuple(map(tuple, game)) for _, _, game, _ in got}
     names = {story.game for *_, story in got}

@@ -78,7 +78,7 @@ def test_the_kept_playthrough() -> None:
 
 
 def test_nobody_sees_what_is_hidden() -> None:
-    """Whatever is dealt again that a player cannot know, the player sees and remembers the same."""
+    """A player sees and remembers the same when all that they cannot know is dealt again."""
     sampler, changed = pyspiel.UniformProbabilitySampler(1, 0.0, 1.0), 0
     for state in decisions(load().new_initial_state(), 1):
         for player in range(3 * (not state.is_terminal())):

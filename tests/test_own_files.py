@@ -98,7 +98,7 @@ def compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(name: str, flag: str, value: Path, named: str, folder: Path) -> str:
-    """What a command says that refuses a path; it must name the file, and leave all in the folder as it was."""
+    """Returns what a command says that refuses a path; it must name the file, and leave all in the folder as it was."""
     before = state(folder)
     status, printed, told = euphoria(*words(name, flag, value), cwd=folder)
     assert status == 2 and printed == "" and told.startswith("error: ") and told.count("\n") == 1, told

@@ -1,4 +1,4 @@
-"""What is said of a move before it is made is what the engine then does; chances are exact."""
+"""The engine does what is said of a move before it is made; chances are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result came from: the files that agents read, in whatever way; changed agents play again, and mixtures are refused."""
+"""Results name the files that agents read, in whatever way; changed agents play again, and mixtures are refused."""
 
 from __future__ import annotations
 
@@ -181,16 +181,16 @@ def test_an_analysis_is_of_one_agent() -> None:
 # ------------------------------------------------------------------------------------------------ mixtures
 
 
-@pytest.mark.parametrize("anew", [False, True], ids=["the same process", "a new process"])
+@pytest.mark.parametrize("renewed", [False, True], ids=["the same process", "a new process"])
 @pytest.mark.parametrize("name", ["weights.txt", "late.txt", "helper.py"])
-def test_files_that_change_meanwhile_are_named(name: str, anew: bool) -> None:
+def test_files_that_change_meanwhile_are_named(name: str, renewed: bool) -> None:
     units, journal = comparison(SPEC, "random", RULES, 6, 0, 1), Journal(Path("journal.jsonl"))
 
     def run(work: Any, some: list[WorkUnit]) -> Iterator[Any]:
         for unit in some:
             yield unit, work(unit)
             change(name)
-            if anew:
+            if renewed:
                 with players_ended():
                     pass
 

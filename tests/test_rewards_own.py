@@ -65,7 +65,7 @@ def worth(reward: dict[str, Any], game: Game, seat: int) -> float:
 
 
 def paid(reward: dict[str, Any], before: Game, after: Game) -> list[float]:
-    """What all players get for a decision."""
+    """Returns what all players get for a decision."""
     n, gamma = before.rules.num_players, reward.get("gamma", 1.0)
     named = expected_rewards(reward["end"], after, stars(before)) if "end" in reward else np.zeros(n)
     old = [worth(reward, before, p) * (1 if p == before.player else gamma) for p in range(n)]

@@ -292,7 +292,7 @@ def test_games_that_look_the_same_are_played_the_same(spec: str) -> None:
     assert moves[0] == moves[1]
 
 
-def test_every_descent_deals_anew() -> None:
+def test_every_descent_has_a_deal_of_its_own() -> None:
     game = middle(3)
     mover, opponent = game.player, (game.player + 1) % 3
     agent = load("mcts:1")

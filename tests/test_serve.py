@@ -203,7 +203,7 @@ def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game
 
 
 def what_is_seen(game: Game, seat: int) -> Any:
-    """What a seat may know of the position and of the turn under way."""
+    """Returns what a seat may know of the position and of the turn under way."""
     return game.observation(seat).tolist(), game.events_for(seat), game.legal() if game.player == seat else None
 
 

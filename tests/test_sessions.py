@@ -186,7 +186,7 @@ def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
 
 
 def said(session: Session, seat: int, line: list[Any]) -> str:
-    """What a seat is told when it plays several moves at once; empty if they are played."""
+    """Returns what a seat is told when it plays several moves at once; empty if they are played."""
     tried = session.clone()
     try:
         tried.play_together(seat, line, session.version)
@@ -197,7 +197,7 @@ def said(session: Session, seat: int, line: list[Any]) -> str:
 
 
 def test_several_moves_at_once_tell_nothing_that_is_hidden() -> None:
-    """What would follow a move in one game is tried in another too, which differs in what the seat cannot know."""
+    """Moves that could follow in one game are tried in another too, which differs in what the seat cannot know."""
     told, played, rng = Counter[str](), set[str](), random.Random(3)
     for game in some_games(every=17):
         twins = [game, game.determinize(game.player, 1)]

@@ -111,7 +111,7 @@ def test_the_moves_are_those_that_the_agent_explains(record: str, entries: list[
 
 
 def explanation(agent: Agent, game: Game, ply: int) -> Explanation:
-    """What an agent says of a decision with the chance that the seed 0 gives it."""
+    """Returns what an agent says of a decision with the chance that the seed 0 gives it."""
     chance, seat = AgentGenerator(np.random.default_rng((0, ply))), game.player
     return explained(agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
 

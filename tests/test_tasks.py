@@ -22,11 +22,11 @@ from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINIS
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
 from euphoria_agents.commands import benchmark_submit
+from euphoria_agents.files import file_hash
 from euphoria_agents.matches import players, tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
-from euphoria_agents.provenance import file_hash
 from euphoria_agents.registry import file_hashes, load_untrusted
 from euphoria_env import Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow

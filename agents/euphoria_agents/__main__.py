@@ -9,11 +9,7 @@ from euphoria_agents.interrupts import end_quietly
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the command that the command line names.
-
-    Raises:
-        SystemExit: the command failed: with status 2 if its input is wrong, 130 after an interrupt.
-    """
+    """Runs the command that the command line names, and raises what `command` raises."""
     if arguments is None:
         end_quietly()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; threads do not help with small arrays

@@ -153,11 +153,7 @@ def answers_batches(agent: Player) -> bool:
 
 
 def int8_rows(array: Any, width: int) -> np.ndarray:
-    """Converts observations or action masks, one or many, to the only type that compiled code takes: contiguous int8 (N, width).
-
-    Raises:
-        ValueError: their width is another one.
-    """
+    """Returns observations or masks, one or many, as contiguous int8 (N, width), or raises a `ValueError` for another width."""
     array = np.asarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
@@ -171,11 +167,7 @@ def int8_rows(array: Any, width: int) -> np.ndarray:
 
 
 def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Converts the observations and the action masks of the same decisions by `int8_rows`.
-
-    Raises:
-        ValueError: a width is wrong, or there are not as many masks as observations.
-    """
+    """Returns observations and masks of the same decisions by `int8_rows`; raises a `ValueError` unless they fit each other."""
     seen, legal = int8_rows(observations, OBS_SIZE), int8_rows(masks, NUM_ACTIONS)
     if len(seen) != len(legal):
         raise ValueError(f"there are {len(seen)} observations, but {len(legal)} masks")
@@ -183,11 +175,7 @@ def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:
-    """Checks that a move was found in every game, and returns the moves.
-
-    Raises:
-        ValueError: a mask has no legal move; compiled code answers -1 for it.
-    """
+    """Returns the moves; raises a `ValueError` if a mask has no legal move, for which compiled code answers -1."""
     if (moves < 0).any():
         raise ValueError(f"mask {int(moves.argmin())} has no legal move: has the game ended?")
     return moves

@@ -121,25 +121,18 @@ class AgentProcess(Agent):
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
         """Explains a decision; see `Agent`. `euphoria_agents.agent.explained` checks the explanation."""
-        thoughts: Explanation = self._ask("explain", (observation, mask, rng, game))[0].answer
-        return thoughts
+        return self._ask("explain", (observation, mask, rng, game))[0].answer
 
     def counts(self) -> dict[str, float]:
         """Returns what the agent has counted, nothing if it does not count; see `euphoria_env.agent_protocol.Player`."""
-        found: dict[str, float] = self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
-        return found
+        return self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
 
     def inputs(self) -> Inputs:
-        """Returns what the process has read until now; nothing for an agent of this project, whose spec says it all.
-
-        Raises:
-            ValueError: a file changed after it was read; the message names it.
-        """
+        """Returns what the process has read (nothing for agents of this project); a `ValueError` names a file that changed."""
         found = self._ask("inputs", ())[0].answer
         if isinstance(found, str):
             raise ValueError(found)
-        inputs: Inputs = self._proper(partial(checked, found, Inputs, "inputs"))
-        return inputs
+        return self._proper(partial(checked, found, Inputs, "inputs"))
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> list[int] | str:
         """Asks for moves, advances `rng`, and returns the moves; if an answer is not a list of moves, returns it as text."""

@@ -32,14 +32,10 @@ _starting = threading.Lock()
 
 
 class ChildProcess:
-    """A process and the connection to it. It ends with this process, ignores interrupts, and may start processes itself.
+    """A process and the connection to it, which is closed when the process ends.
 
-    Args:
-        work: called in the process as `work(connection, *arguments)`.
-        arguments: objects that can be pickled, as can `work`.
-
-    Attributes:
-        connection: to the process; it is closed when the process ends.
+    It calls `work(connection, *arguments)`, which can all be pickled, ends with this process, ignores interrupts, and may start
+    processes itself.
     """
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
@@ -84,11 +80,7 @@ def homes() -> tuple[str | None, str | None]:
 
 
 def check_homes(found: tuple[str | None, str | None]) -> None:
-    """Compares `homes()` of another process with those of this one.
-
-    Raises:
-        RuntimeError: they differ.
-    """
+    """Compares `homes()` of another process with those of this one; raises a `RuntimeError` if they differ."""
     for theirs, ours in zip(found, homes(), strict=True):
         if theirs != ours:
             raise RuntimeError(f"one process imports {theirs}, the other {ours}: all must run the same copy of euphoria-env")

@@ -28,13 +28,13 @@ def option(default: Any, help: str, flag: str = "", files: Owned | None = None, 
     """Returns a field that is an option of the command line; each object gets its own copy of a list.
 
     Args:
-        default: the value if the option is not given.
-        help: the help text.
         flag: the name on the command line; by default that of the field.
         files: of a path, which every path must have: the files that the command writes there (`own_files`).
         unless: the field of another option, with which it writes none of them.
         argument: keyword arguments of argparse's `add_argument`, which replace those that follow from the type.
     """
+    if files is not None:
+        argument = {"metavar": "FILE" if not files or "" in files else "FOLDER", **argument}
     metadata = {"help": help, "argument": argument, "flag": flag, "files": files, "unless": unless}
     if isinstance(default, list):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
@@ -51,8 +51,7 @@ def positional(help: str, files: Owned | None = None, **default: Any) -> Any:
 def rules_options(**defaults: Any) -> Any:
     """Returns a field that holds the given keyword arguments of `Rules`; each of them but `num_players` is an option.
 
-    Args:
-        defaults: the defaults that the help shows instead of those of `Rules`.
+    The help shows `defaults` instead of those of `Rules`.
     """
     return dataclasses.field(default_factory=dict, metadata={"rules": defaults})
 
@@ -64,11 +63,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises errors instead of ending the process."""
 
     def error(self, message: str) -> typing.NoReturn:
-        """Refuses the command line.
-
-        Raises:
-            ValueError: always.
-        """
+        """Raises a `ValueError` with this message instead of ending the process."""
         raise ValueError(f"{message} ({self.prog} --help lists the options)")
 
 
@@ -76,7 +71,6 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     """Reads the options of a dataclass, whose docstring describes the command.
 
     Args:
-        options: the dataclass.
         program: the name of the command; None: the one by which it was called.
         arguments: the command line; None: that of this process.
 
@@ -156,11 +150,7 @@ _int_or_none.__name__ = "int or none"  # as argparse calls it in an error
 
 
 def path(text: str) -> Path:
-    """Reads the name of a file or folder.
-
-    Raises:
-        argparse.ArgumentTypeError: the name is empty.
-    """
+    """Returns the name of a file or folder as a path; argparse refuses an empty one."""
     if not text:
         raise argparse.ArgumentTypeError("the name of a file or folder is empty")
     return Path(text)

@@ -11,12 +11,7 @@ BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # errors
 
 
 class WorkerError(RuntimeError):
-    """An error that was raised in another process.
-
-    Args:
-        line: what `one_line` returned for it there.
-        text: what `full_text` returned for it there.
-    """
+    """An error that was raised in another process, where `one_line` returned `line` for it, and `full_text` `text`."""
 
     def __init__(self, line: str, text: str) -> None:
         super().__init__(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
@@ -16,11 +17,7 @@ MOST_READ = 2**26  # bytes of the largest file that is read
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuses a path that `atomic_write` would refuse, before there is anything to write.
-
-    Raises:
-        OSError: the path is not that of a regular file, or may not be written; the message names it.
-    """
+    """Raises an `OSError` that names the path if `atomic_write` would refuse it, before there is anything to write."""
     with _named(path):
         _destination(path)
 
@@ -78,11 +75,7 @@ def _destination(path: str | Path) -> Path:
 
 
 def check_folder(path: Path) -> None:
-    """Refuses a path at which there is no folder for new files and none can be made.
-
-    Raises:
-        OSError: there is something else, or nothing can be written there; the message names it.
-    """
+    """Raises an `OSError` that names the path if there is no folder for new files and none can be made."""
     there = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not there.is_dir():
         raise NotADirectoryError(f"{there} is not a folder")
@@ -104,11 +97,7 @@ def write_figure(path: Path, figure: Any) -> None:
 
 
 def read_text(path: str | Path) -> str:
-    """Reads a text of at most `MOST_READ` bytes.
-
-    Raises:
-        ValueError: it cannot be read; the message names the file.
-    """
+    """Reads a text of at most `MOST_READ` bytes; raises a `ValueError` that names the file if it cannot."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -122,6 +111,13 @@ def read_text(path: str | Path) -> str:
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or error
         raise ValueError(f"{path}: {why}") from None
+
+
+def file_hash(path: str | Path) -> str:
+    """Returns the first 16 digits of the SHA-256 of a file; empty if it cannot be read."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return ""
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -20,8 +20,6 @@ class Progress:
 
     Args:
         console: shows a bar if it is a terminal; a quiet console shows nothing.
-        name: the name of the job.
-        unit: the unit in which progress is counted.
         total: how many units there are to do; None: unknown.
     """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import re
@@ -18,6 +17,7 @@ from typing import Any
 
 import euphoria_agents
 import euphoria_env
+from euphoria_agents.files import file_hash
 from euphoria_env.engine.cache_files import cache_directory
 
 INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
@@ -38,16 +38,12 @@ IN_CODE = {  # no event tells of these, but what the agent's own code says
 
 @dataclass(frozen=True)
 class Inputs:
-    """What an agent's games depend on.
+    """Lists what an agent's games depend on."""
 
-    Attributes:
-        files: the files that it read, with the first digits of their SHA-256, empty if there was no such file. A path below the
-            working folder is relative to it.
-        unseen: what else its moves may depend on, whose changes nobody notices.
-    """
-
+    # by path, which is relative below the working folder: the first digits of the SHA-256 of what it read, empty for no
+    # file
     files: dict[str, str] = field(default_factory=dict)
-    unseen: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)  # what else its moves may depend on, whose changes nobody notices
 
 
 class Recorder:
@@ -69,11 +65,7 @@ class Recorder:
         sys.addaudithook(self._hear)
 
     def inputs(self) -> Inputs:
-        """Returns what was read until now.
-
-        Raises:
-            ValueError: somebody else changed a file after it was read; the message names it.
-        """
+        """Returns what was read until now; a `ValueError` names a file that somebody else changed after it was read."""
         imported = {getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())}
         for file in filter(os.path.isfile, map(str, imported - self._imported)):
             self._note(file)
@@ -127,13 +119,6 @@ class Recorder:
         return False
 
 
-def file_hash(path: str | Path) -> str:
-    """Returns the first 16 digits of the SHA-256 of a file; empty if it cannot be read."""
-    with suppress(OSError), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    return ""
-
-
 def changed_since(found: Iterable[Inputs]) -> set[tuple[str, str]]:
     """Returns the files that are no longer as they were read, with their hashes then."""
     pairs = {pair for inputs in found for pair in inputs.files.items()}
@@ -142,11 +127,7 @@ def changed_since(found: Iterable[Inputs]) -> set[tuple[str, str]]:
 
 
 def joined(found: Iterable[Mapping[str, Inputs]]) -> dict[str, Inputs]:
-    """Joins what agents read, by their specs.
-
-    Raises:
-        ValueError: a file is not the same everywhere; the message names it.
-    """
+    """Joins what agents read, by their specs; raises a `ValueError` that names a file that is not the same everywhere."""
     files, together = dict[str, str](), dict[str, Inputs]()
     for spec, inputs in (pair for one in found for pair in one.items()):
         if other := [path for path, digest in inputs.files.items() if files.setdefault(path, digest) != digest]:

@@ -7,7 +7,6 @@ rest of the text, or without arguments if there is none.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import os
@@ -16,6 +15,8 @@ import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from euphoria_agents.files import file_hash
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -27,15 +28,10 @@ OWN_FORM = "module:Name[:ARGUMENT]"
 
 
 class Builtin(NamedTuple):
-    """An agent of this project.
+    """An agent of this project."""
 
-    Attributes:
-        form: how its spec is written; optional parts stand in brackets, and PATH stands for a file.
-        target: what makes it, as module:name; it is imported only when needed, since some modules import large libraries.
-    """
-
-    form: str
-    target: str
+    form: str  # how its spec is written; optional parts stand in brackets, and PATH stands for a file
+    target: str  # what makes it, as module:name; imported only when needed, since some modules import large libraries
 
 
 BUILTIN = {
@@ -76,8 +72,7 @@ def load(spec: str) -> Agent:
     if not found.builtin:
         return _make(found, _import(found))
     factory = getattr(importlib.import_module(found.module), found.name)
-    agent: Agent = factory(found.argument) if found.argument else factory()
-    return agent
+    return factory(found.argument) if found.argument else factory()
 
 
 def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
@@ -111,11 +106,7 @@ def check_allowed(spec: str, allowed: Collection[str]) -> None:
 
 
 def places_of(spec: str) -> list[str]:
-    """Returns the files and folders that belong to an agent that is not built in: its package or module, and its argument.
-
-    Raises:
-        ValueError: there is no such module; see `load`.
-    """
+    """Returns the files and folders of an agent that is not built in: its package or module, and its argument."""
     found = _find(spec)
     folders, file = _home(found)
     return [*(folders or [file or ""]), *([found.argument] if Path(found.argument).is_file() else [])]
@@ -139,26 +130,21 @@ def file_hashes(spec: str) -> dict[str, str]:
 
         path = checkpoint_path(":".join(fields[networks[0] + 1 :]))
         files = {path.name: path} if path.is_file() else {}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files.items()}
+    return {name: file_hash(path) for name, path in files.items()}
 
 
 # ------------------------------------------------------------------------------------------------------- what a spec names
 
 
 class _Found(NamedTuple):
-    """The target of a spec: a class or function in a module, and the argument with which it is called.
-
-    Attributes:
-        plugin: the installed package that registers it; empty if none does.
-        builtin: whether it is an agent of this project.
-    """
+    """The target of a spec: a class or function in a module, and the argument with which it is called."""
 
     spec: str
     module: str
     name: str
     argument: str
-    plugin: str = ""
-    builtin: bool = False
+    plugin: str = ""  # the installed package that registers it
+    builtin: bool = False  # whether it is an agent of this project
 
     def wrong(self, what: str, error: BaseException | None = None) -> ValueError:
         """Returns an error with this message that names the spec and the package."""
@@ -244,8 +230,7 @@ def _import(found: _Found) -> Callable[..., Any]:
         target = getattr(target, name)
     if not callable(target):
         raise found.wrong(f"{found.name!r} is {target!r}, neither a class nor a factory: it cannot be called")
-    factory: Callable[..., Any] = target
-    return factory
+    return target
 
 
 def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
@@ -258,5 +243,4 @@ def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
         raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
     if not callable(getattr(made, "act", None)):
         raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
-    agent: Agent = made  # or a `Player`, which suffices
-    return agent
+    return made  # or a `Player`, which suffices

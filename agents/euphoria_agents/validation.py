@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -35,17 +38,20 @@ def checked(value: Any, kind: type[T], name: str = "", strict: bool = True) -> T
 
 
 def decoded(text: str | bytes, kind: type[T], name: str = "") -> T:
-    """Reads a JSON text as a type; its arguments are those of `checked`.
-
-    Raises:
-        ValueError: the text is not JSON, or does not fit.
-    """
+    """Reads a JSON text as a type, as `checked` does; raises a `ValueError` if it is not JSON, or does not fit."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError as error:
         raise ValueError(_sentence(str(error), name)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{name or 'the text'} is not valid JSON: {error}") from None
+
+
+def decoded_lines(path: Path, kind: type[T]) -> Iterator[T]:
+    """Yields the lines of a file as a type, none if it does not exist; leaves out lines that do not fit, such as a torn one."""
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        with contextlib.suppress(ValueError):
+            yield decoded(line, kind)
 
 
 def _sentence(message: str, name: str) -> str:

@@ -49,12 +49,7 @@ ANY_MARKET = MARKET_SET | ARTIFACT_MARKET_SET
 
 
 class Recruit(NamedTuple):
-    """A recruit.
-
-    Attributes:
-        abilities: the abilities that rows express.
-        also: one word for each ability without a row.
-    """
+    """A recruit, with the abilities that rows express, and one word (`also`) for each other one."""
 
     name: str
     faction: int
@@ -75,10 +70,7 @@ _EUPHORIAN = [
         "bradley_the_futurist",
         Ability(Trigger.PLACED, (effect(Effect.FUTURE),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=2),
     ),
-    _card(
-        "esme_the_fireman",
-        Ability(Trigger.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT),
-    ),
+    _card("esme_the_fireman", Ability(Trigger.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT)),
     _card(
         "gary_the_electrician",
         Ability(Trigger.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
@@ -131,25 +123,12 @@ _SUBTERRAN = [
     _card("jonathan_the_gambler", also="draws_two_for_one"),
     _card(
         "josiah_the_hacker",
-        Ability(
-            Trigger.PLACED,
-            (effect(Effect.OTHERS_THERE), morale(1)),
-            space_set("generator", "farm", "cloud_mine"),
-        ),
+        Ability(Trigger.PLACED, (effect(Effect.OTHERS_THERE), morale(1)), space_set("generator", "farm", "cloud_mine")),
     ),
-    _card(
-        "maggie_the_outlaw",
-        Ability(Trigger.RETRIEVED, (choose(gain_set("water", "stone")),), when=When.ALL_FROM_SUBTERRA),
-    ),
+    _card("maggie_the_outlaw", Ability(Trigger.RETRIEVED, (choose(gain_set("water", "stone")),), when=When.ALL_FROM_SUBTERRA)),
     _card(
         "major_dave_the_demolitionist",
-        Ability(
-            Trigger.BUMPED,
-            (effect(Effect.TUNNEL_RESOURCE, 1), effect(Effect.MINER)),
-            TUNNEL_SET,
-            may=True,
-            knowledge=1,
-        ),
+        Ability(Trigger.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1), effect(Effect.MINER)), TUNNEL_SET, may=True, knowledge=1),
     ),
     _card("phil_the_spy", Ability(Trigger.BUMPED, (draw(),), when=When.BUMPED_NO_SUBTERRAN, may=True, knowledge=1)),
     _card(
@@ -165,19 +144,10 @@ _SUBTERRAN = [
 _WASTELANDER = [
     _card(
         "brian_the_viticulturist",
-        Ability(
-            Trigger.PLACED,
-            (knowledge(1), effect(Effect.ADVANCE, WASTELANDER)),
-            MARKET_SET,
-            When.PAID_FOOD_FOR_BLISS,
-        ),
+        Ability(Trigger.PLACED, (knowledge(1), effect(Effect.ADVANCE, WASTELANDER)), MARKET_SET, When.PAID_FOOD_FOR_BLISS),
         also="food_for_bliss icarus_costs_morale",
     ),
-    _card(
-        "flartner_the_scammer",
-        Ability(Trigger.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
-        also="site_for_artifact",
-    ),
+    _card("flartner_the_scammer", Ability(Trigger.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT), also="site_for_artifact"),
     _card("geek_the_oracle", also="draws_three_for_one"),
     _card("ian_the_horticulturist", Ability(Trigger.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
     _card(
@@ -203,14 +173,7 @@ _WASTELANDER = [
     ),
     _card(
         "professor_reitz_the_archaeologist",
-        Ability(
-            Trigger.PLACED,
-            (draw(), effect(Effect.MINER)),
-            TUNNEL_SET,
-            When.WITHOUT_BUMPING,
-            may=True,
-            knowledge=2,
-        ),
+        Ability(Trigger.PLACED, (draw(), effect(Effect.MINER)), TUNNEL_SET, When.WITHOUT_BUMPING, may=True, knowledge=2),
     ),
     _card(
         "sir_scarby_the_harvester",
@@ -222,12 +185,7 @@ _WASTELANDER = [
 _ICARITE = [
     _card(
         "amanda_the_broker",
-        Ability(
-            Trigger.GETTING_BUMPED,
-            (effect(Effect.PAY_BLISS), effect(Effect.SET_FACE)),
-            may=True,
-            price=Price.BLISS,
-        ),
+        Ability(Trigger.GETTING_BUMPED, (effect(Effect.PAY_BLISS), effect(Effect.SET_FACE)), may=True, price=Price.BLISS),
     ),
     _card("flavio_the_merchant", Ability(Trigger.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
     _card("gidget_the_hypnotist", also="bliss_loses_knowledge"),
@@ -238,10 +196,7 @@ _ICARITE = [
         Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
     ),
     _card("matthew_the_thief", also="bumping_in_tunnel_for_knowledge"),
-    _card(
-        "maxime_the_ambassador",
-        Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
-    ),
+    _card("maxime_the_ambassador", Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2)),
     _card(
         "rebecca_the_peddler",
         Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(RESOURCE_SET)), may=True, morale=2),
@@ -262,13 +217,7 @@ _ICARITE = [
     ),
     _card(
         "zong_the_astronomer",
-        Ability(
-            Trigger.PLACED,
-            (draw(), effect(Effect.OPPONENTS_BLISS)),
-            space_set("cloud_mine"),
-            may=True,
-            knowledge=1,
-        ),
+        Ability(Trigger.PLACED, (draw(), effect(Effect.OPPONENTS_BLISS)), space_set("cloud_mine"), may=True, knowledge=1),
     ),
 ]
 

@@ -20,17 +20,7 @@ from euphoria_env.board import (
     WATER,
     item_set,
 )
-from euphoria_env.cards.vocabulary import (
-    Effect,
-    Step,
-    choose,
-    draw,
-    effect,
-    goods,
-    knowledge,
-    morale,
-    program_table,
-)
+from euphoria_env.cards.vocabulary import Effect, Step, choose, draw, effect, goods, knowledge, morale, program_table
 
 Cost = tuple[tuple[int, int], ...]  # groups of (number of units, set of the items that may pay a unit)
 _BLISS_AND_ANOTHER: Cost = ((1, item_set("bliss")), (1, item_set("energy", "water", "food")))
@@ -50,10 +40,7 @@ _SPACES: dict[str, tuple[Cost, tuple[Step, ...]]] = {}
 for _area in AREAS:
     _SPACES[_area] = (), (effect(Effect.AREA),)
 for _faction, _tunnel in enumerate(TUNNELS):
-    _SPACES[_tunnel] = (
-        ((1, item_set(COMMODITIES[_faction])),),
-        (effect(Effect.MINER), effect(Effect.TUNNEL_CHOICE)),
-    )
+    _SPACES[_tunnel] = (((1, item_set(COMMODITIES[_faction])),), (effect(Effect.MINER), effect(Effect.TUNNEL_CHOICE)))
 _SPACES["euphorian_tunnel_end"] = (), (goods(WATER, 3),)
 _SPACES["subterran_tunnel_end"] = (), (goods(FOOD, 3),)
 _SPACES["wastelander_tunnel_end"] = (), (goods(ENERGY, 3),)
@@ -66,11 +53,7 @@ for _k, _market in enumerate(MARKETS):
     _SPACES[_market] = (), (effect(Effect.STAR_IN_TERRITORY, _k // 2), effect(Effect.ADVANCE, _k // 2))
 for _faction, _market in enumerate(ARTIFACT_MARKETS):  # `engine.costs` adds 3 artifacts or a pair
     _SPACES[_market] = (), (effect(Effect.STAR_IN_REGION, _faction), effect(Effect.ADVANCE, _faction))
-_ICARITE_STAR = (
-    effect(Effect.STAR_IN_TERRITORY, ICARITE),
-    effect(Effect.ICARITE_BONUS),
-    effect(Effect.ADVANCE, ICARITE),
-)
+_ICARITE_STAR = (effect(Effect.STAR_IN_TERRITORY, ICARITE), effect(Effect.ICARITE_BONUS), effect(Effect.ADVANCE, ICARITE))
 _SPACES["wind_salon"] = (), _ICARITE_STAR  # `engine.costs` adds 3 artifacts or a pair
 _SPACES["nimbus_loft"] = ((3, RESOURCE_SET),), _ICARITE_STAR
 _SPACES["breeze_bar"] = _BLISS_AND_ANOTHER, (draw(2), effect(Effect.ADVANCE, ICARITE))

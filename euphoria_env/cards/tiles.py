@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.board import (
-    ARTIFACT_SET,
-    COMMODITY_SET,
-    FOOD,
-    RESOURCE_SET,
-    item_set,
-)
+from euphoria_env.board import ARTIFACT_SET, COMMODITY_SET, FOOD, RESOURCE_SET, item_set
 
 # The cost of each tile's action space: groups of (number of units, set of the items that may pay a unit). A resource is always in
 # the second group, since Josh's ability looks for it only there. The engine identifies each penalty by its tile.

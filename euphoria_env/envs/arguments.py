@@ -20,11 +20,7 @@ _LARGEST_SIDE = 10_000  # pixels of a picture
 
 
 def choice(name: str, value: Any, *allowed: str | None) -> Any:
-    """Returns the value of an argument, if it is one of the allowed ones.
-
-    Raises:
-        ValueError: the value is not allowed; the message names the allowed ones.
-    """
+    """Returns the value of an argument; raises a `ValueError` that names the allowed ones if it is none of them."""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
     return value
@@ -70,11 +66,7 @@ def known_number(action: Any) -> int:
 
 
 def reset_options(options: Any, allowed: tuple[str, ...] = ("position",)) -> Mapping[str, Any]:
-    """Returns the `options` of `reset`, empty for None.
-
-    Raises:
-        ValueError: `options` is not a mapping, or has an option that is not in `allowed`.
-    """
+    """Returns the `options` of `reset`, empty for None; raises a `ValueError` unless they are a mapping of allowed ones."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):
@@ -96,11 +88,7 @@ def chosen_games(mask: Any, n: int) -> np.ndarray | None:
 
 
 def positions_from(given: Any, n: int) -> dict[int, Any]:
-    """Returns a dict from game numbers to positions. `given` is one position for all N games, or a list of N (None: the setup).
-
-    Raises:
-        ValueError: the list has another length.
-    """
+    """Returns positions by number of game, from one for all N or a list of N (None: the setup), or raises a `ValueError`."""
     several = isinstance(given, Sequence) and not isinstance(given, str)
     positions = list(given) if several else [given] * n
     if len(positions) != n:
@@ -146,7 +134,6 @@ def starts_from(
     Args:
         seed: one for all, a list of N (None: at random), or None.
         positions: positions by the number of their game.
-        n, rules: the number of games and their rules.
         rng: gives the positions their seeds if `seed` is None; otherwise it is not used.
 
     Raises:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from euphoria_env.rules import Rules, write_rules
 PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # the natural size of the drawing with up to four players
 RewardFunction = Callable[[Game, Game, int], float]  # (before, after, seat), see docs/environment.md
 _MOST_REWARD = 1e30  # of a function
+_MOVED = ("_rows", "_tape", "_mask", "_status", "_player", "_rewards")  # the attributes that a move changes
 FRAMES_PER_SECOND = 2  # in recordings: a step is one decision, and people need time to read it
 _INT8 = np.dtype(np.int8)
 
@@ -64,12 +66,7 @@ def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
 
 
 class Environment:
-    """The arguments that all environments take, and the observations and pictures that depend on them.
-
-    Attributes:
-        rules: the options of all games.
-        render_mode, render_size: as given.
-    """
+    """The arguments that all environments take, and the observations and pictures that depend on them."""
 
     metadata: dict[str, Any]
     _takes_functions = False  # whether `reward` may be a function
@@ -84,12 +81,7 @@ class Environment:
         mask_dtype: str,
         events: int,
     ) -> None:
-        """Checks and stores the arguments.
-
-        Raises:
-            TypeError: a keyword in `rules` is not a field of `Rules`.
-            ValueError: the value of an argument is not allowed; the message names the argument and what is allowed.
-        """
+        """Checks and stores the arguments; a `TypeError` names an unknown keyword, a `ValueError` an argument that is wrong."""
         self.rules = Rules(**rules)
         self._function = reward if self._takes_functions and callable(reward) else None
         self._reward = read_reward(reward) if self._function is None else NO_REWARD
@@ -153,37 +145,33 @@ class OneGame(Environment):
         self._begun, self._chance = True, beside_deals(seed)
 
     def _play(self, action: int, credited: bool = True) -> bool:
-        """Plays a move and writes rewards, if anybody is credited with them, and the next mask; returns whether it was legal.
-
-        A reward function that fails undoes the step.
-        """
-        function = self._function if credited else None
-        kept = None if function is None else self._kept()
+        """Plays a move and writes rewards, if anybody is credited with them, and the next mask; returns whether it was legal."""
+        kept = self._kept() if credited and self._function is not None else {}
         status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._by_kernel, self._mask)
         if status < 0:
             return False
         self._status, self._player = status, player
-        if function is not None and kept is not None:
-            try:
-                self._rewards = np.array([self._ask(function, kept["_rows"], p) for p in range(self.rules.num_players)])
-            except BaseException:
-                self._undo(kept)
-                raise
+        if kept:
+            with self._undone_by_errors(kept):
+                self._rewards = np.array([self._ask(kept["_rows"], p) for p in range(self.rules.num_players)])
         return True
 
-    def _kept(self) -> dict[str, Any]:
-        """Returns copies of the attributes that a move changes."""
-        return {
-            "_rows": copy_rows(self._rows), "_tape": self._tape.copy(), "_mask": self._mask.copy(),
-            "_status": self._status, "_player": self._player, "_rewards": self._rewards,
-        }  # fmt: skip
+    def _kept(self, *further: str, shared: Iterable[Any] = ()) -> dict[str, Any]:
+        """Returns copies of the attributes that a move changes, and of further ones; the objects in `shared` are not copied."""
+        return copy.deepcopy({name: vars(self)[name] for name in (*_MOVED, *further)}, {id(one): one for one in shared})
 
-    def _undo(self, kept: dict[str, Any]) -> None:
-        """Goes back to where the step began; `kept` are the attributes before its last move."""
-        vars(self).update(kept)
+    @contextmanager
+    def _undone_by_errors(self, kept: dict[str, Any]) -> Iterator[None]:
+        """Gives the attributes their kept values again if the reward function fails."""
+        try:
+            yield
+        except BaseException:
+            vars(self).update(kept)
+            raise
 
-    def _ask(self, function: RewardFunction, before: np.ndarray, seat: int) -> float:
+    def _ask(self, before: np.ndarray, seat: int) -> float:
         """Returns what the reward function pays a seat for the move just played; it gets games of its own."""
+        function: Any = self._function
         paid = function(Game.taking(copy_rows(before)), Game.taking(copy_rows(self._rows)), seat)
         name = getattr(function, "__qualname__", shown(function))
         return Reader().number(f"what {name} returns for seat {seat}", paid, -_MOST_REWARD, _MOST_REWARD)

@@ -17,18 +17,12 @@ _LARGEST_WEIGHT = 1e9
 
 
 def as_agent(opponent: Any) -> Player:
-    """Returns an agent as it is, or loaded from a spec; `euphoria_agents` is imported late, since it needs the environment.
-
-    Raises:
-        ValueError: the argument is neither an object with `act` nor the spec of an agent.
-    """
+    """Returns an agent as it is, or loaded from a spec; raises a `ValueError` if it is neither of the two."""
     if isinstance(opponent, str):
-        loaded: Player = import_module("euphoria_agents").load(opponent)
-        return loaded
+        return import_module("euphoria_agents").load(opponent)
     if not callable(getattr(opponent, "act", None)):
         raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
-    checked: Player = opponent
-    return checked
+    return opponent
 
 
 def _compiled(agents: Sequence[Player]) -> Any:
@@ -82,20 +76,14 @@ class Opponents:
     each seat after the learner's.
 
     Args:
-        games: the number of games.
         players: the number of seats in a game; with games of different sizes, the largest.
         opponents, pool: as for `set`.
-
-    Attributes:
-        agents: the agents that play or may be drawn.
-        learners: LEARNER (N,), the learners of the games and their opponents.
-        compiled: the agents as compiled code plays them (`Player.compiled`); None if all choose in Python.
     """
 
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None = None) -> None:
         self._players = players
-        self.agents: list[Player] = []
-        self.learners = np.zeros(games, LEARNER)
+        self.agents: list[Player] = []  # the agents that play or may be drawn
+        self.learners = np.zeros(games, LEARNER)  # the learners of the games and their opponents
         self.set(opponents, pool)
 
     def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
@@ -127,7 +115,7 @@ class Opponents:
         seated = [_loaded(row, known) for row in rows]
         self._forget_unused()
         self._next, self._probabilities = np.array([[self._index(agent) for agent in row] for row in seated]), probabilities
-        self.compiled = _compiled(self.agents)
+        self.compiled = _compiled(self.agents)  # as compiled code plays them (`Player.compiled`); None if all choose in Python
 
     @property
     def _seated(self) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gymnasium
@@ -149,9 +148,11 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         number = known_number(action)
         if number < 0 or not self._mask[number]:
             return self._refuse(action)
-        if self._function is not None:
-            self._step_began = self._kept() | self._kept_generators()
-        reward = self._play_others(number)
+        if self._function is None:
+            reward = self._play_others(number)
+        else:  # opponents draw from these generators, also for moves that are undone
+            with self._undone_by_errors(self._kept("_chance", "_generators", "_asked", shared=self._opponents)):
+                reward = self._play_others(number)
         return self._observed_by_learner(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
 
     def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -166,15 +167,6 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         self._asked = False
         self._mask[:] = 0
         return self._observed_by_learner(), ILLEGAL_REWARD, True, False, self._info() | info
-
-    def _kept_generators(self) -> dict[str, Any]:
-        """Returns copies of the generators that a step uses, and that the learner decides."""
-        agents = {id(agent): agent for agent in self._opponents}  # are not copied
-        rng, generators = copy.deepcopy((self._chance, self._generators), agents)
-        return {"_chance": rng, "_generators": generators, "_asked": True}
-
-    def _undo(self, kept: dict[str, Any]) -> None:
-        super()._undo(self._step_began)
 
     def _play_others(self, action: int = NO_MOVE) -> float:
         """Plays an action of the learner, unless it is NO_MOVE, and on until the learner must decide or the game has ended.
@@ -220,8 +212,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         shown = self._views[0] if self._views and player == self._player and self._status < OVER else None
         if shown is None or shown.states is not self._rows:
             return super()._seen_by(player)
-        observation: np.ndarray = shown.observation[0].copy()
-        return observation
+        return shown.observation[0].copy()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_views": []}  # a copy has views of its own arrays

@@ -32,23 +32,15 @@ class SingleAgentGames(AgentGames):
     learner was asked is not counted.
 
     Args:
-        n: the number of games, N.
-        rules: as for `Batch`.
         opponents, pool: as for `Opponents.set`.
         seat: the learner's seat, one that all games have, or "random", drawn for each game. Observations are relative to it.
         illegal: what an illegal action does: "raise", or "end" its game with a reward of -1.
-        reward, threads, events: as for `Batch`; K events.
+        rules, reward, threads, events: as for `Batch`; K events.
 
     Attributes:
-        rules: the rules of the games.
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
-        final_observation: (N, OBS_SIZE) int8, the learner's last observation in the last finished game.
-        final_events: (N, K, EVENT_SIZE) int8, the last events of that game, as the learner saw them.
-        final_states: (N,) the last row of that game, typed as `Batch.states`.
-        final_seats: (N,) int64, the learner's seat in that game.
-        final_ranking: (N, P) int8, the ranking of that game; 0 where an illegal action ended it.
-        illegal: by the number of the game, the error messages for the illegal actions that ended games in the last step.
+        final_observation, final_events, final_states, final_seats: of the last finished games, as their learners saw them.
     """
 
     def __init__(
@@ -74,8 +66,8 @@ class SingleAgentGames(AgentGames):
         self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
-        self.final_ranking = np.zeros((n, self.rules.columns), np.int8)
-        self.illegal: dict[int, str] = {}
+        self.final_ranking = np.zeros((n, self.rules.columns), np.int8)  # 0 where an illegal action ended the game
+        self.illegal: dict[int, str] = {}  # by number of the game, the errors that ended games in the last step
         self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
@@ -125,15 +117,8 @@ class SingleAgentGames(AgentGames):
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some games were chosen, but none has begun.
         """
-        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
-        batch = dealt if chosen is None and dealt is not None else self.ready
         games = self._games if chosen is None else np.flatnonzero(chosen)
-        begun = {i: game for i, game in (starts or {}).items() if i in games}
-        if dealt is not None and dealt is not batch:
-            begun = {i: begun[i] if i in begun else dealt.game(i) for i in games.tolist()}
-        if begun or chosen is not None:
-            batch.restart(list(begun) if chosen is None else games, begun)  # a new batch has dealt the others
-        self.batch = batch
+        self.batch = self._restarted(rng, games, {i: game for i, game in (starts or {}).items() if i in games}, chosen is None)
         if rng is None:
             self._begin(games)
         else:
@@ -146,6 +131,18 @@ class SingleAgentGames(AgentGames):
         self._play_opponents()
         self._positions = {}
         self._clear()
+
+    def _restarted(self, rng: np.random.Generator | None, games: np.ndarray, starts: dict[int, Game], new: bool) -> Batch:
+        """Returns the batch in which these games have begun, some from `starts`: a new one, or the present one."""
+        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        if new and dealt is not None:
+            if starts:
+                dealt.restart(list(starts), starts)
+            return dealt
+        if dealt is not None:
+            starts = {i: starts[i] if i in starts else dealt.game(i) for i in games.tolist()}
+        self.ready.restart(games, starts)
+        return self.batch
 
     def step(self, actions: Any, active: np.ndarray | None = None) -> None:
         """Plays a decision of the learners, and those of the opponents until the learners' next ones.

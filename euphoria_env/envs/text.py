@@ -86,9 +86,8 @@ class _TextGame(OneGame):
     def _action(self, answer: Any) -> int | None:
         """Returns the action that an answer of the player who decides stands for; None: ask again; `_LOST`: the player loses.
 
-        Raises:
-            ValueError: the answer is not a text; nothing is changed.
-            IllegalMove: it was the last try and names no legal move, and `illegal` is "raise"; nothing is changed.
+        Raises, and changes nothing, a `ValueError` if the answer is not a text, an `IllegalMove` if it was the last try, names no
+        legal move, and `illegal` is "raise".
         """
         if not isinstance(answer, str):
             raise ValueError(f"an answer must be a string, not {shown(answer)}")

@@ -26,18 +26,7 @@ from euphoria_env import board
 from euphoria_env.cards.spaces import SPACE_COST, SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_COST, TILES
 from euphoria_env.cards.vocabulary import Effect
-from euphoria_env.render.layout import (
-    BOARD,
-    PLACES,
-    REGIONS,
-    WORKS,
-    is_low,
-    pipe_step,
-    rail_step,
-    socket,
-    standing,
-    star_places,
-)
+from euphoria_env.render.layout import BOARD, PLACES, REGIONS, WORKS, is_low, pipe_step, rail_step, socket, standing, star_places
 from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
 from euphoria_env.render.symbols import TOKEN_SIZE

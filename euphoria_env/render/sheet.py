@@ -111,14 +111,9 @@ class Sheet:
 
     @contextmanager
     def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
-        """Puts the shapes that are added in the context into a group.
+        """Puts the shapes that are added in the context into a group of these classes (`kind`), with its tooltip, id and `data-`.
 
-        Args:
-            kind: its classes.
-            label: its tooltip.
-            name: its id.
-            at: its origin, and its scale if that is not 1.
-            data: its `data-` attributes.
+        `at` is its origin, and its scale if that is not 1.
         """
         about = f' id="{name}"' if name else ""
         for key, value in data.items():

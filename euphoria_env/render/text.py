@@ -60,13 +60,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
 
 
 def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
-    """Returns the board and the players' possessions, about a line for each region and each player.
-
-    Args:
-        view: the visible part of a game.
-        names: the names of the players by seat.
-        width: the largest number of columns, 20 or more.
-    """
+    """Returns the board and the players' possessions in at most `width` columns, a line for each region and each player."""
     rows = [_headline(view)]
     rows += [
         _short_region(view, faction, names) for faction in (board.ICARITE, board.EUPHORIAN, board.WASTELANDER, board.SUBTERRAN)

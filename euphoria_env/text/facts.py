@@ -47,24 +47,18 @@ _PAID = ("paid", "with gold", "with an artifact", "with one artifact at the ark"
 
 
 class _Seen:
-    """An observation as plain numbers, with the names of the players.
-
-    Attributes:
-        players: the names in turn order from the observer on, who is "you".
-        units: what the entries of a series stand for.
-    """
+    """An observation as plain numbers, with the names of the players."""
 
     def __init__(self, observation: np.ndarray, seat: int) -> None:
         self._numbers = observation.tolist()
         n = self["num_players"][0]
         names = called(n, seat, None)
-        self.players = [names[(seat + k) % n] for k in range(n)]
+        self.players = [names[(seat + k) % n] for k in range(n)]  # the names in turn order from the observer on, who is "you"
         verb = VERBS[self["verb"][0] - 1] if self["verb"][0] else ""
-        self.units = GAINS if verb in ("gain", "mine") else ITEMS
+        self.units = GAINS if verb in ("gain", "mine") else ITEMS  # what the entries of a series stand for
 
     def __getitem__(self, field: str) -> list[int]:
-        found: list[int] = self._numbers[_SLICES[field]]
-        return found
+        return self._numbers[_SLICES[field]]
 
     @property
     def asked(self) -> str:

@@ -39,13 +39,7 @@ class Consequences(NamedTuple):
 
 
 def consequences(rows: np.ndarray, moves: Sequence[int], names: Sequence[str]) -> list[Consequences]:
-    """Returns the consequences of legal moves for the player who decides.
-
-    Args:
-        rows: the game, an array of one row.
-        moves: the legal moves.
-        names: what the players are called, "you" for the player who decides.
-    """
+    """Returns the consequences of legal moves in a game (one row); `names` has "you" for the player who decides."""
     explorer = Explorer(rows, names)
     return [_MoveDescription(explorer.g, names, explorer.continuations(move)).consequences() for move in moves]
 

@@ -62,24 +62,14 @@ class _Choice(NamedTuple):
 
 
 class Continuation:
-    """One continuation of a move.
-
-    Attributes:
-        narrator: turns events into clauses, with their causes.
-        found: the changes to mention, without the results of choices.
-        events: all events, without the rolls that decide a tie.
-        kinds: their kinds.
-        abilities: the recruits about whose use a player is asked, each with the player.
-        has_choice: whether another answer was possible.
-        by_roll: whether dice decide who wins (R16.2).
-    """
+    """One continuation of a move; its narrator turns events into clauses, with their causes."""
 
     def __init__(self, g: np.void, narrator: Narrator) -> None:
         self.narrator, self.p = narrator, int(g["player"])
-        self.found: Counter[tuple[int, Clause]] = Counter()
-        self.events: list[list[int]] = []
+        self.found: Counter[tuple[int, Clause]] = Counter()  # the changes to mention, without the results of choices
+        self.events: list[list[int]] = []  # all events, without the rolls that decide a tie
         self.kinds: set[int] = set()
-        self.abilities: list[tuple[int, int]] = []
+        self.abilities: list[tuple[int, int]] = []  # the recruits about whose use a player is asked, each with the player
         self.has_choice = self.by_roll = self._shows_hand = False
         self._chooser, self._units = -1, 0  # the player who chooses, and the units of the choice still to come
         self._asked: _Choice | None = None  # the last choice, if no event came after it
@@ -225,10 +215,7 @@ def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
 def chance_to_lose(start: np.void, p: int, events: Iterable[Sequence[int]]) -> float:
     """Returns the probability that a player loses a worker to the knowledge check, over all rolls of the dice (R5.3).
 
-    Args:
-        start: the row of the game before the move.
-        p: the player.
-        events: the events of a continuation.
+    `start` is the row of the game before the move, `events` are those of a continuation.
     """
     knowledge = int(start["knowledge"][p])
     known = knowledge + sum((k + 1) * n for k, n in enumerate(start["available"][p].tolist()))  # the part without dice

@@ -15,41 +15,22 @@ import numpy as np
 from euphoria_env import actions
 from euphoria_env.event_kinds import KIND_ROWS, NAMES, EventKind
 from euphoria_env.events import causes
-from euphoria_env.words.names import (
-    called,
-    capital,
-    does,
-    listed,
-    named,
-    possessive,
-    short_name,
-    star_place,
-    title,
-    totals,
-)
+from euphoria_env.words.names import called, capital, does, listed, named, possessive, short_name, star_place, title, totals
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 
 class EventWords(NamedTuple):
-    """The words for a kind of event.
+    """The words for a kind of event."""
 
-    Attributes:
-        says: what the player does, with {} for the items, or a whole sentence if the kind has no player; "": nothing is said.
-        item: the item, with the fields {a}, {b} and {whose} (the possessive of the player `a`).
-        number: the field with the number of items; such numbers are added up. "1": one item; "": `item` is not counted.
-        why: the reason that is given for the events that it causes.
-        hidden: the text of the item if the reader may not know `a`.
-        change: the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`.
-    """
-
+    # what the player does, with {} for the items, or a whole sentence if the kind has no player; "": nothing is said
     says: str = ""
-    item: str = ""
-    number: str = ""
-    why: str = ""
-    hidden: str = ""
-    change: str = ""
+    item: str = ""  # the item, with the fields {a}, {b} and {whose} (the possessive of the player `a`)
+    number: str = ""  # the field with the number of items; such numbers are added up. "1": one item; "": `item` is not counted
+    why: str = ""  # the reason that is given for the events that it causes
+    hidden: str = ""  # the text of the item if the reader may not know `a`
+    change: str = ""  # the item as a part of a cost or a gain; a sign gives the direction of a marker. "": as `item`
 
 
 _K = EventKind
@@ -164,22 +145,11 @@ class Clause(NamedTuple):
 
 
 class Narrator:
-    """Turns events into clauses, one after the other, with their causes.
-
-    Args:
-        row: the game.
-        names: what the players are called.
-        turn: the number of the turn before the first event.
-
-    Attributes:
-        row: the game.
-        clauses: the clauses of the line so far.
-        obvious: the causes that are left out, since the line names them anyway.
-    """
+    """Turns events into clauses, one after the other, with their causes; `turn` is the number of the turn before the first."""
 
     def __init__(self, row: np.void, names: Sequence[str], turn: int) -> None:
         self.row, self._names, self.turn = row, names, turn
-        self.clauses: list[Clause] = []
+        self.clauses: list[Clause] = []  # the clauses of the line so far
         self._known: dict[tuple[int, int, int], tuple[str, str, str]] = {}
         self.begin(set())
 

@@ -165,15 +165,8 @@ def star_place(g: np.void, place: int) -> str:
 def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
     """Returns what each player is called in a text: the reader "you", equal names with their numbers, others "player 1".
 
-    A player named "You" or "you" is called "you" if the text is for everybody, and by number if it is for another player.
-
-    Args:
-        players: how many there are.
-        seat: the seat of the reader; None: everybody.
-        names: the names of the players by seat; None: they have none.
-
-    Raises:
-        ValueError: `names` does not have one name for each player.
+    A player named "You" or "you" is called "you" if the text is for everybody (`seat` None), and by number if it is for another
+    player. Raises a `ValueError` if `names` does not have one name for each player.
     """
     if names is None:
         found = [f"player {k}" for k in range(players)]

@@ -270,7 +270,7 @@ def scenario(start: Json, pair: Pair, mismatch: Mismatch) -> str:
 
 @dataclass
 class Tally:
-    """What was played; of each game on which the two do not agree there is a scenario."""
+    """Counts what was played; of each game on which the two do not agree there is a scenario."""
 
     decisions: int = 0
     games: int = 0

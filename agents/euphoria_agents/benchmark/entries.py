@@ -21,15 +21,9 @@ NOTHING_ADDED = {"entry": None, "training": None}  # the keys of an entry that j
 
 
 def read_entries(folder: Path, new: Mapping[Path, Json] | None = None) -> dict[Path, Json]:
-    """Reads all results under a folder, which has a folder for each task, and returns them by their paths.
+    """Reads all results under a folder, and the new ones that are to be written there, and returns them by their paths.
 
-    Args:
-        folder: the folder.
-        new: valid results that are to be written there, by their paths.
-
-    Raises:
-        ValueError: there is no such task, a file is no result of its task, or a result has the name, decisions and seed of
-            another one; the message names the file.
+    Raises a `ValueError` that names the file: of no task, of no result of its task, or with name, decisions and seed of another.
     """
     found: dict[Path, Json] = {}
     trainings: dict[tuple[Any, ...], Path] = {}
@@ -77,7 +71,6 @@ def make_entry(folder: Path, links: Mapping[str, str], training: Mapping[str, An
     """Makes an entry of a finished result.
 
     Args:
-        folder: the folder of the result.
         links: the values of `code` and `paper` that are known.
         training: what is known of the training: `decisions`, `seed`, `command`.
 

@@ -21,16 +21,16 @@ from euphoria_agents.benchmark import measures
 from euphoria_agents.benchmark.regret import play_and_judge
 from euphoria_agents.benchmark.results import FORMAT, PROTOCOL, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import file_hash, read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
-from euphoria_agents.provenance import Inputs, changed_since, file_hash, joined, published_names
+from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
 from euphoria_agents.registry import file_hashes, files_of, is_builtin
-from euphoria_agents.validation import checked
+from euphoria_agents.validation import decoded
 from euphoria_env import Rules
-from euphoria_env.json_reader import Json, read_json
+from euphoria_env.json_reader import Json
 
 REPLAYED = 8  # the units of work that a check plays again
 SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
@@ -92,11 +92,7 @@ def fingerprint(task: Task) -> str:
 
 
 def check_repeatable(task: Task, spec: str) -> None:
-    """Has the agent play one game twice, once after another game, and compares the two.
-
-    Raises:
-        ValueError: the games differ, so the result could not be reproduced. Every other fault of the agent is raised too.
-    """
+    """Raises a `ValueError` unless the agent plays a game twice alike, once after another game; raises its other faults too."""
     rules = task.rules[0]
     unit = WorkUnit((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
     runs = (replace(unit, number=number, run=run) for number, run in ((1, 1), (0, 1), (0, 2)))  # run 0 is that of the result
@@ -173,7 +169,7 @@ def judge(
     """Judges an agent, writes the files of the result, and returns it (docs/benchmark.md).
 
     Args:
-        task, spec, folder: the task, the agent, and the folder of the result, whose finished games are not played again.
+        folder: the folder of the result, whose finished games are not played again.
         run: plays the games: `in_processes`, or on a cluster.
         name: the agent's name in the result; by default its spec.
         repeatable: whether the agent must play equal games when it is asked again.
@@ -191,25 +187,28 @@ def judge(
         check_repeatable(task, spec)
     matches = matches_of(task, spec, task.runs(repeatable))
     journal = Journal(folder / UNFINISHED, folder / RECORDS if task.judge else None)
-    played = play_units(
-        [unit for match in matches for unit in match.units], journal, run, progress, task.seconds, player_of(task)
-    )
-    inputs = joined(result.inputs for result in played.values()).get(spec, Inputs())
-    about["agent"] |= {"files": file_hashes(spec) | published_names(inputs.files)}
-    about["agent"] |= {"unseen": inputs.unseen} if inputs.unseen else {}
+    units = [unit for match in matches for unit in match.units]
+    played = play_units(units, journal, run, progress, task.seconds, player_of(task))
+    known, files = _read_by(spec, played)
+    about["agent"] |= known
     found = {"format": FORMAT, "version": VERSION, "protocol": PROTOCOL, "task": task.name, **about}
     found |= _scores(task, matches, played)
-    effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played)}
-    read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
-    effort["files"] = {os.path.abspath(path): digest for path, digest in read.items()}
-    games = "".join(_game_lines(match, played) for match in matches)
-    texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
-    _complete(folder, texts)
+    effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played), "files": files}
+    _complete(folder, "".join(_game_lines(match, played) for match in matches), effort, found)
     return found
 
 
-def _complete(folder: Path, texts: Mapping[str, str]) -> None:
+def _read_by(spec: str, played: Results) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns what a result says of the files that its agent read, and their hashes by their paths, for this machine alone."""
+    inputs = joined(result.inputs for result in played.values()).get(spec, Inputs())
+    read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
+    known = {"files": file_hashes(spec) | published_names(inputs.files), **({"unseen": inputs.unseen} if inputs.unseen else {})}
+    return known, {os.path.abspath(path): digest for path, digest in read.items()}
+
+
+def _complete(folder: Path, games: str, effort: Json, found: Json) -> None:
     """Writes the files of a result; the last one, with which the folder is complete, is the result itself."""
+    texts = {GAMES: games, ROW: row(found), TIMES: json.dumps(effort, indent=1), RESULT: json.dumps(found, indent=1)}
     for file, text in texts.items():
         write_whole(folder / file, text.rstrip("\n") + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
@@ -236,7 +235,7 @@ def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
 def files_then(folder: Path) -> dict[str, str] | None:
     """Returns the files that the agent of a result read, with their hashes; None if the folder does not tell."""
     try:
-        return checked(read_json(read_text(folder / TIMES)), _Read).files
+        return decoded(read_text(folder / TIMES), _Read).files
     except ValueError:
         return None
 
@@ -248,11 +247,7 @@ class _Read(msgspec.Struct):
 
 
 def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) -> Json | None:
-    """Returns the result in a folder; None if it has none.
-
-    Raises:
-        ValueError: the result is damaged, or of another task or agent; a file of the agent has changed; or the folder is a file.
-    """
+    """Returns the result in a folder, None if it has none; raises a `ValueError` unless it is one of this task and agent."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder: choose another --out")
     if not (folder / RESULT).exists():

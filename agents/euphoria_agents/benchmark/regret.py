@@ -20,14 +20,9 @@ DIGITS = 6  # to which sums of regrets are rounded
 
 
 def play_and_judge(unit: WorkUnit, records: bool = False, limit: float | None = None, *, judge: str) -> MatchResult:
-    """Plays a unit of work and judges the moves of its first agent.
+    """Plays a unit of work as `play_unit` does, and has the `mcts` with the spec `judge` judge the moves of its first agent.
 
-    Args:
-        unit, records, limit: as for `play_unit`.
-        judge: the spec of an `mcts` with a number of simulations.
-
-    Returns:
-        The result, whose counts have `judged`, the number of decisions that have a regret, and `regret`, their sum.
+    The counts of the result have `judged`, the number of decisions that have a regret, and `regret`, their sum.
     """
     result = play_unit(unit, True, limit)
     found: list[float] = []

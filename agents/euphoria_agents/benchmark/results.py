@@ -78,18 +78,12 @@ Link = Annotated[
 
 
 class Entry(Struct, forbid_unknown_fields=True):
-    """A row of the leaderboard, without the numbers of its result.
+    """A row of the leaderboard, without the numbers of its result."""
 
-    Attributes:
-        date: when the agent was judged.
-        code, paper: an address, or a path in this repository.
-        reproduced_by: the people who had the agent play some of its games again (`--check`), or trained it again.
-    """
-
-    date: Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]
-    code: Link | None = None
-    paper: Link | None = None
-    reproduced_by: list[str] = []
+    date: Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]  # when the agent was judged
+    code: Link | None = None  # an address, or a path in this repository
+    paper: Link | None = None  # the same of a paper
+    reproduced_by: list[str] = []  # who had the agent play some of its games again (`--check`), or trained it again
 
 
 class _Result(Struct, forbid_unknown_fields=True):
@@ -109,22 +103,13 @@ class _Result(Struct, forbid_unknown_fields=True):
 
 
 def check_name(name: str) -> None:
-    """Refuses a name that cannot stand in a Markdown table.
-
-    Raises:
-        ValueError: the name is empty, or has a character that is not printable or one of | ` < >.
-    """
+    """Raises a `ValueError` for a name that cannot stand in a Markdown table: empty, unprintable, or with one of | ` < >."""
     if not name.strip() or not name.isprintable() or set(name) & set("|`<>"):
         raise ValueError(f"name must be a printable text without any of | ` < >, not {name!r}")
 
 
 def read_result(path: Path, task: Task | None = None) -> Json:
-    """Reads a result of a task; None: the one that it names.
-
-    Raises:
-        ValueError: it is not such a result, or has an impossible value; the message names the file and the key.
-        OSError: the file cannot be read.
-    """
+    """Reads a result of a task (None: the one that it names); a `ValueError` names the file, and the key that is wrong."""
     try:
         found: Json = read_json(path.read_text(encoding="utf-8"))
         validate_result(found, task)
@@ -134,11 +119,7 @@ def read_result(path: Path, task: Task | None = None) -> Json:
 
 
 def validate_result(found: Json, task: Task | None = None) -> None:
-    """Checks a result of a task (None: the one that it names): names, sums and means fit each other and the task.
-
-    Raises:
-        ValueError: a value is impossible; the message names the key.
-    """
+    """Raises a `ValueError` that names the key unless names, sums and means of a result fit each other and the task."""
     result = checked(found, _Result)
     task = task or task_of(result.task)
     for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):

@@ -39,33 +39,20 @@ class Task:
 
     A task with a judge has few games: each opponent has deals of its own, and an agent that is not repeatable plays all of them
     `RUNS` times.
-
-    Attributes:
-        name: the name, which ends with the version.
-        about: what the task asks for, in a few words.
-        players: numbers of players; the agent sits alone, on each seat in turn, against opponents of one kind.
-        games: the number of games against each kind of opponents, with each number of players.
-        seed: the seed of the deals.
-        judged: options of the games by which the agent is judged.
-        trained: options of the games in which it may be trained; by default those of `judged`.
-        opponents: specs of the opponents.
-        anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin among them with the options
-            `judged` (`python scripts/anchors.py`).
-        seconds: the time limit of a decision.
-        judge: the spec of the searcher that judges the agent's moves; empty: none does.
     """
 
-    name: str
-    about: str
-    players: tuple[int, ...]
-    games: int
-    seed: int
-    judged: Mapping[str, Any] = field(default_factory=dict)
-    trained: Mapping[str, Any] | None = None
-    opponents: tuple[str, ...] = ()
+    name: str  # the name, which ends with the version
+    about: str  # what the task asks for, in a few words
+    players: tuple[int, ...]  # numbers of players; the agent sits alone, on each seat in turn, against opponents of one kind
+    games: int  # the number of games against each kind of opponents, with each number of players
+    seed: int  # the seed of the deals
+    judged: Mapping[str, Any] = field(default_factory=dict)  # options of the games by which the agent is judged
+    trained: Mapping[str, Any] | None = None  # options of the games in which it may be trained; None: `judged`
+    opponents: tuple[str, ...] = ()  # specs of the opponents
+    # their ratings by openskill, from a round robin with the options `judged` (`python scripts/anchors.py`)
     anchors: tuple[float, ...] = ()
-    seconds: float = 10.0
-    judge: str = ""
+    seconds: float = 10.0  # the time limit of a decision
+    judge: str = ""  # the spec of the searcher that judges the agent's moves; empty: none does
 
     @property
     def rules(self) -> list[Rules]:
@@ -129,11 +116,7 @@ TASKS = {task.name: replace(task, anchors=ANCHORS.get(task.name, ())) for task i
 
 
 def task_of(name: str) -> Task:
-    """Returns the task of this name.
-
-    Raises:
-        ValueError: there is none; the message names those that there are.
-    """
+    """Returns the task of this name; if there is none, raises a `ValueError` that names those that there are."""
     if name not in TASKS:
         raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
     return TASKS[name]

@@ -17,19 +17,12 @@ TRAINING = "euphoria_agents.training.config"
 
 
 class Subcommand(NamedTuple):
-    """A subcommand, which the function `run` in the module of its name executes.
+    """A subcommand, which the function `run` in the module of its name executes."""
 
-    Attributes:
-        help: what it does, in a line.
-        options: "module:dataclass" of its options, in a module that imports without any extra.
-        extra: the extra of the package that brings `needs`.
-        needs: a library that it needs; empty: none.
-    """
-
-    help: str
-    options: str
-    extra: str = "play"
-    needs: str = "rich"
+    help: str  # what it does, in a line
+    options: str  # "module:dataclass" of its options, in a module that imports without any extra
+    extra: str = "play"  # the extra of the package that brings `needs`
+    needs: str = "rich"  # a library that it needs; empty: none
 
 
 COMMANDS = {

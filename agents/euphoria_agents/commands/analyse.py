@@ -28,11 +28,7 @@ PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column(
 
 @players_ended()
 def run(options: AnalyseOptions) -> None:
-    """Makes the analysis, writes it, and prints the results.
-
-    Raises:
-        ValueError: the record or an option is wrong.
-    """
+    """Makes the analysis, writes it, and prints the results; raises a `ValueError` if the record or an option is wrong."""
     console = Console(emoji=False, markup=False)
     check_counts(processes=options.processes, seed=options.seed)
     if not 0 <= options.threshold <= 1:

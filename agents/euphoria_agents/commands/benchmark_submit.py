@@ -16,8 +16,7 @@ from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_pa
 from euphoria_agents.benchmark.judging import files_then
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.commands.shared_arguments import SubmitOptions
-from euphoria_agents.files import MOST_READ, atomic_write, check_writable, write_whole
-from euphoria_agents.provenance import file_hash
+from euphoria_agents.files import MOST_READ, atomic_write, check_writable, file_hash, write_whole
 from euphoria_agents.registry import ships
 from euphoria_env.json_reader import Json
 
@@ -48,11 +47,7 @@ def run(options: SubmitOptions) -> None:
 
 
 def _copies(folder: Path, files: dict[str, str]) -> dict[str, str]:
-    """Returns the paths of the files that an agent read, by the names of their copies; nothing if the folder does not tell.
-
-    Raises:
-        ValueError: a file has changed or is missing, or lies outside the working folder and is large; the message names it.
-    """
+    """Returns the paths of the files that an agent read, by the names of their copies; a `ValueError` names a changed one."""
     paths = {digest: path for path, digest in (files_then(folder) or {}).items()}
     found = {name: paths[digest] for name, digest in files.items() if digest in paths}
     for name, path in found.items():
@@ -78,11 +73,7 @@ def _given(options: SubmitOptions, *names: str) -> Json:
 
 
 def _draw_leaderboard(clone: Path, path: Path) -> None:
-    """Draws the leaderboard of a clone, by the code in it.
-
-    Raises:
-        RuntimeError: that fails; the message says why.
-    """
+    """Draws the leaderboard of a clone by the code in it; raises a `RuntimeError` that says why if that fails."""
     code = [str((clone / folder).absolute()) for folder in ("", "agents")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(code)}
     program = [sys.executable, str(clone / GENERATOR), "--only", *PAGES]

@@ -22,11 +22,7 @@ def prepare() -> None:
 
 
 def run(options: CompileOptions) -> None:
-    """Compiles everything, and prints how long it took.
-
-    Raises:
-        ValueError: the compiler is switched off.
-    """
+    """Compiles everything, and prints how long it took; raises a `ValueError` if the compiler is switched off."""
     if numba.config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
     start, before = time.perf_counter(), library.times_compiled()

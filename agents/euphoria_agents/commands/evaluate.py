@@ -6,14 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from euphoria_agents.commands.match_output import (
-    SCORE_COLUMNS,
-    milliseconds,
-    play_all,
-    rules_of,
-    score_cells,
-    write_results,
-)
+from euphoria_agents.commands.match_output import SCORE_COLUMNS, milliseconds, play_all, rules_of, score_cells, write_results
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
@@ -60,15 +53,8 @@ def run(options: EvaluateOptions) -> None:
         result = MatchResult.joined([played[unit] for unit in units])
         report = reports.setdefault(n, match_report(f"{n} players; equally good ones would win {1 / n:.0%} each"))
         report.rows.append(match_row(options.agent, f"{n - 1} x {opponent}", result))
-        about = {
-            "agent": options.agent,
-            "against": opponent,
-            "players": n,
-            "seed": seed,
-            "truncated": result.truncated,
-            "unseen": unseen([result.inputs]),
-        }
-        results.append({**about, **result.scores[0].to_dict()})
+        about = {"agent": options.agent, "against": opponent, "players": n, "seed": seed, "truncated": result.truncated}
+        results.append({**about, "unseen": unseen([result.inputs]), **result.scores[0].to_dict()})
     if options.out:
         write_results(options.out, results, list(reports.values()))
     for report in reports.values():

@@ -25,11 +25,7 @@ from euphoria_env.agent_protocol import query
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
-    """Returns the rules of the games, one for each number of players.
-
-    Raises:
-        ValueError: an option or a number of players is not allowed.
-    """
+    """Returns the rules of the games by number of players; raises a `ValueError` if an option or a number is not allowed."""
     return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 
@@ -63,11 +59,7 @@ def executor(options: PlayOptions) -> Callable[..., Any]:
 def warm_up(agents: Mapping[str, Rules]) -> None:
     """Asks every agent for a move, and plays one, so that everything is compiled before timing begins and processes start.
 
-    Args:
-        agents: by the spec of each agent, the rules of a game that it will play.
-
-    Raises:
-        AgentFailed: an agent failed, or took too long.
+    `agents` has the rules of a game that each plays, by its spec. Raises an `AgentFailed` if one fails, or takes too long.
     """
     for spec in agents:
         player(spec)  # what cannot be made is refused before anything is compiled
@@ -84,13 +76,8 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
 
 # --------------------------------------------------------------------------------------------------------------- results
 
-SCORE_COLUMNS = (
-    Column("wins"),
-    Column("95 %", drop=3),
-    Column("95 %\npaired"),
-    Column("rank\n±95 %", drop=1),
-    Column("games", drop=4),
-)
+_INTERVALS = Column("95 %", drop=3), Column("95 %\npaired"), Column("rank\n±95 %", drop=1)
+SCORE_COLUMNS = Column("wins"), *_INTERVALS, Column("games", drop=4)
 
 
 def score_cells(score: Score) -> list[str]:

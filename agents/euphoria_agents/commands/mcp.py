@@ -12,11 +12,7 @@ from euphoria_agents.registry import load
 
 
 def run(options: McpOptions) -> None:
-    """Serves until stdin ends.
-
-    Raises:
-        ValueError: an agent that is named cannot be made.
-    """
+    """Serves until stdin ends; raises a `ValueError` if an agent that is named cannot be made."""
     named = [*options.allow, *([options.hints] if options.hints else [])]
     for spec in named:
         load(spec)

@@ -19,9 +19,7 @@ PERSON, OPPONENT = "me", "ppo"
 def run(options: TableOptions) -> None:
     """Plays the game that the options describe.
 
-    Raises:
-        ValueError: an option is wrong, or the saved game is damaged.
-        EOFError: the input ended before the game did.
+    Raises a `ValueError` if an option or the saved game is wrong, an `EOFError` if the input ends before the game does.
     """
     for spec in options.allow:
         load(spec)
@@ -44,14 +42,9 @@ def run(options: TableOptions) -> None:
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:
-    """Returns the players by seat.
+    """Returns the players by seat; the first ones are named: "me", "me:NAME", or the spec of an agent; at least one person.
 
-    Args:
-        named: "me", "me:NAME", or the spec of an agent, for each seat from the first on; none: one person.
-        players: how many seats there are; None: as many as are named, at least 2.
-
-    Raises:
-        ValueError: more seats are named than there are, or a name is not allowed.
+    Raises a `ValueError` if more seats are named than the `players` there are (None: as many, at least 2), or a name is wrong.
     """
     named = named or [PERSON]
     n = max(2, len(named)) if players is None else players

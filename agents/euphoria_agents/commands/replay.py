@@ -52,11 +52,7 @@ def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
 
 
 def write_page(page: Path, options: ReplayOptions, text: str) -> None:
-    """Writes the game of a record as an HTML page.
-
-    Raises:
-        ValueError: an option or the analysis is wrong.
-    """
+    """Writes the game of a record as an HTML page; raises a `ValueError` if an option or the analysis is wrong."""
     from euphoria_agents.play.study.game_analysis import saved_entries
     from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, replay_page
 
@@ -70,11 +66,7 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
 
 
 def run(options: ReplayOptions) -> None:
-    """Shows the recorded game, or writes it as a page.
-
-    Raises:
-        ValueError: the record is damaged, or an option is wrong.
-    """
+    """Shows the recorded game, or writes it as a page; raises a `ValueError` if the record or an option is wrong."""
     text = read_text(options.record)
     game = checked_record(options.record, text)
     if not 0 <= options.start <= len(game.history):

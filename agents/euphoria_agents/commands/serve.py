@@ -22,9 +22,7 @@ from euphoria_agents.play.web.studies import player_names
 def run(options: ServeOptions) -> None:
     """Serves until it is interrupted. The file of games is made after all checks, so that no error leaves a new file behind.
 
-    Raises:
-        ValueError: the port is taken or not a port number, the file or the record is wrong, or an agent cannot be loaded.
-        AgentFailed: the process of an agent ended, or took too long.
+    Raises a `ValueError` if the port, the file, the record or an agent is wrong, an `AgentFailed` if one ends or is too slow.
     """
     with closing(Agents(options.agents)) as agents:
         for spec in options.agents:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents import own_files
+from euphoria_agents import own_files as own
 from euphoria_agents.dataclass_arguments import option, positional, rules_options
 
 EVERY = ("decision", "turn", "end")
@@ -31,10 +31,8 @@ class MatchOptions(PlayOptions):
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "the least number of games of each agent in each match, at each number of players")
     seed: int | None = option(None, EQUAL_SEEDS)
-    out: Path | None = option(None, "folder for results; finished games in it are not played again", files=own_files.MATCHES)
-    records: Path | None = option(
-        None, "folder that keeps every game as a record, for `euphoria replay`", files=own_files.RECORDS
-    )
+    out: Path | None = option(None, "folder for results; finished games in it are not played again", files=own.MATCHES)
+    records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`", files=own.RECORDS)
     game: dict[str, Any] = rules_options()
 
 
@@ -53,8 +51,7 @@ class EvaluateOptions(MatchOptions):
         None,
         "language models: folder that keeps what they were asked and answered; "
         "the same command continues from it, and asks nothing twice",
-        files=own_files.TRANSCRIPTS,
-        metavar="FOLDER",
+        files=own.TRANSCRIPTS,
     )
     max_tokens: int | None = option(None, "language models: end when so many tokens are used")
     max_cost: float | None = option(None, "language models: end when so many dollars are spent, by the prices in the spec")
@@ -88,12 +85,7 @@ class CollectOptions(PlayOptions):
     games: int = option(1000, "number of games")
     seed: int | None = option(None, EQUAL_SEEDS)
     reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
-    out: Path = option(
-        Path("runs/data"),
-        "folder of the data set; finished parts are not played again",
-        files=own_files.DATA_SET,
-        metavar="FOLDER",
-    )
+    out: Path = option(Path("runs/data"), "folder of the data set; finished parts are not played again", files=own.DATA_SET)
     game: dict[str, Any] = rules_options()
 
 
@@ -108,13 +100,13 @@ class BenchmarkOptions(PlayOptions):
 
     task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1, text-v1 or partners-v1")
     agent: str = option("ppo", "the agent to judge, as for euphoria_agents.load")
-    out: Path = option(Path("runs/benchmark"), "folder of the result", files=own_files.RESULT, unless="check", metavar="FOLDER")
+    out: Path = option(Path("runs/benchmark"), "folder of the result", files=own.RESULT, unless="check")
     name: str | None = option(None, "the agent's name in the result; by default its spec")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
     check: Path | None = option(
         None,
         "judge nothing, but play some games of this result of the same task and agent again, and compare",
-        files=own_files.READ,
+        files=own.READ,
         metavar="RESULT",
     )
 
@@ -127,7 +119,7 @@ class SubmitOptions:
     trained, --decisions, --seed and --command say how; the file of a player of `euphoria train` says it itself.
     """
 
-    folder: Path = positional("the folder of the result: --out of `euphoria benchmark TASK`", own_files.READ)
+    folder: Path = positional("the folder of the result: --out of `euphoria benchmark TASK`", own.READ)
     code: str | None = option(None, "where the agent's code is: an address, or a path in the repository", metavar="ADDRESS")
     paper: str | None = option(None, "the same of a paper", metavar="ADDRESS")
     decisions: int | None = option(None, "the decisions of the learner in training, all seats together")
@@ -150,7 +142,7 @@ class TableOptions:
     players: int | None = option(None, "number of players, 2 to 6; ppo takes the seats that are not named")
     seed: int | None = option(None, "equal seeds give equal games; by default a random one")
     practice: bool = option(False, "any decision can be taken back")
-    load: Path | None = option(None, "continue a game that was saved", files=own_files.READ, metavar="FILE")
+    load: Path | None = option(None, "continue a game that was saved", files=own.READ)
     allow: list[str] = option([], "further agents that may be named at the table or in the file, such as module:Name or ppo:FILE")
     game: dict[str, Any] = rules_options()
 
@@ -175,15 +167,13 @@ class ReplayOptions:
     and mistakes. It holds what --view may know and nothing else.
     """
 
-    record: Path = positional("a file from --records of a tournament, or from game.to_record()", own_files.READ)
+    record: Path = positional("a file from --records of a tournament, or from game.to_record()", own.READ)
     start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
     decision: int | None = option(None, "show decision N alone: the board before it, and the move", metavar="N")
     every: str = option("turn", "when the board is printed; at the end it always is", choices=EVERY, metavar=None)
-    svg: Path | None = option(None, "also write each board that is shown as a picture", files=own_files.BOARDS, metavar="FOLDER")
-    html: Path | None = option(None, "write the game as one page, and show nothing here", files=own_files.PAGE, metavar="FILE")
-    analysis: Path | None = option(
-        None, "the analysis of this game by euphoria analyse --out, for the page", files=own_files.READ, metavar="FILE"
-    )
+    svg: Path | None = option(None, "also write each board that is shown as a picture", files=own.BOARDS)
+    html: Path | None = option(None, "write the game as one page, and show nothing here", files=own.PAGE)
+    analysis: Path | None = option(None, "the analysis of this game by euphoria analyse --out, for the page", files=own.READ)
     view: str | None = option(
         None,
         "the view on the page: everybody (the public part), movers (each decision in the view of its player; "
@@ -202,14 +192,12 @@ class ServeOptions:
     play with others, give --host the address of this machine, and --hosts its other names. docs/play.md has more.
     """
 
-    record: Path | None = positional("the record of a game to study: its page is opened first", own_files.READ, default=None)
+    record: Path | None = positional("the record of a game to study: its page is opened first", own.READ, default=None)
     browser: bool = option(False, "also open the page in this machine's browser")
     host: str = option("127.0.0.1", "the address to listen at")
     port: int = option(8765, "the port; 0: any free one")
     hosts: list[str] = option([], "further names by which browsers may call this server, without port")
-    data: Path = option(
-        Path("euphoria.sqlite"), "the file that keeps games and studies", files=own_files.GAMES_SERVED, metavar="FILE"
-    )
+    data: Path = option(Path("euphoria.sqlite"), "the file that keeps games and studies", files=own.GAMES_SERVED)
     agents: list[str] = option([], "agents of your own that may play, as for euphoria_agents.load")
 
 
@@ -221,9 +209,9 @@ class AnalyseOptions:
     on that chance. `euphoria replay --html --analysis` draws the chances over the game.
     """
 
-    record: Path = positional("a file from --records of a tournament, or from game.to_record()", own_files.READ)
+    record: Path = positional("a file from --records of a tournament, or from game.to_record()", own.READ)
     agent: str = option("mcts:300:ppo", "the judge, as for euphoria_agents.load; regrets need one with values")
-    out: Path | None = option(None, "file for the analysis, as JSON lines", files=own_files.ANALYSIS, metavar="FILE")
+    out: Path | None = option(None, "file for the analysis, as JSON lines", files=own.ANALYSIS)
     seed: int = option(0, "equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
     threshold: float = option(0.06, "a turn that costs more is a mistake")
@@ -246,9 +234,7 @@ class SpeedOptions:
     seconds: float = option(0.2, "of each repeat")
     repeats: int = option(5, "the number of repeats")
     seed: int = option(0, "of games and moves")
-    json: Path | None = option(
-        None, "write all figures, versions and the machine as JSON", files=own_files.MEASUREMENT, metavar="FILE"
-    )
+    json: Path | None = option(None, "write all figures, versions and the machine as JSON", files=own.MEASUREMENT)
 
 
 @dataclasses.dataclass

@@ -19,11 +19,7 @@ from euphoria_env import Rules
 
 
 def run(options: SpeedOptions) -> None:
-    """Measures the layers, writes the report if the measurement is complete, and prints the medians, also after Ctrl-C.
-
-    Raises:
-        ValueError: a number is wrong.
-    """
+    """Measures the layers, prints the medians, and writes a complete report; raises a `ValueError` for a wrong number."""
     check_counts(repeats=options.repeats, seed=options.seed, sizes=min(options.sizes))
     for players in options.players:
         Rules(num_players=players)  # raises if there are too many

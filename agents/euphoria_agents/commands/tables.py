@@ -16,18 +16,13 @@ INDENT = "  "  # before the figures, if their names stand above them
 
 
 class Column(NamedTuple):
-    """A column of a table.
+    """A column of a table."""
 
-    Attributes:
-        heading: the heading; it may have several lines.
-        kind: NUMBER: aligned on the right; TEXT: on the left; NAME: also on the left, but if the table is too wide, a name gets a
-            line of its own above its figures.
-        drop: if that is not enough, columns are left out, those with the highest `drop` first; 0: this one never is.
-    """
-
-    heading: str
+    heading: str  # the heading, which may have several lines
+    # NUMBER: aligned on the right; TEXT: on the left; NAME: also on the left, but if the table is too wide, a name gets a
+    # line of its own above its figures
     kind: str = NUMBER
-    drop: int = 0
+    drop: int = 0  # if that is not enough, columns are left out, those with the highest `drop` first; 0: this one never is
 
 
 @dataclasses.dataclass

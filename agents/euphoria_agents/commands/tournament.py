@@ -12,14 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from euphoria_agents import charts
-from euphoria_agents.commands.match_output import (
-    SCORE_COLUMNS,
-    milliseconds,
-    play_all,
-    rules_of,
-    score_cells,
-    write_results,
-)
+from euphoria_agents.commands.match_output import SCORE_COLUMNS, milliseconds, play_all, rules_of, score_cells, write_results
 from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure

@@ -11,11 +11,7 @@ from euphoria_agents.training.trainer import train
 
 
 def run(options: Options) -> None:
-    """Trains the player.
-
-    Raises:
-        KeyboardInterrupt: the run was interrupted; it was saved before it stopped.
-    """
+    """Trains the player; a `KeyboardInterrupt` leaves a run that was saved before."""
     console = Console(emoji=False, markup=False)
     open_job(options)  # which tells what is wrong, before anything is compiled
     prepare()

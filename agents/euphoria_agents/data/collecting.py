@@ -5,7 +5,6 @@ Only the parts lie in the folder itself, which readers of Parquet take for a tab
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +26,7 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
-from euphoria_agents.validation import decoded
+from euphoria_agents.validation import decoded_lines
 from euphoria_env import Batch, Rules
 from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart
 from euphoria_env.derived_seeds import derived_generator
@@ -49,25 +48,16 @@ ROOM = 1 << 14  # decisions for which there is room at first
 
 @dataclass(frozen=True)
 class DatasetPart:
-    """Some games of a data set: a unit of work, whose file depends on nothing but these fields.
+    """Some games of a data set: a unit of work, whose file depends on nothing but these fields."""
 
-    Attributes:
-        agents: the specs of the agents; one that is named twice gets twice as many seats.
-        rules, reward, seed: those of the data set.
-        number: the number of the part.
-        first: the number of its first game.
-        games: how many games it has.
-        sources: `euphoria_agents.matches.tournament.sources` of the agents.
-    """
-
-    agents: tuple[str, ...]
+    agents: tuple[str, ...]  # the specs of the agents; one that is named twice gets twice as many seats
     rules: Rules
     reward: str
     seed: int
     number: int
-    first: int
-    games: int
-    sources: str
+    first: int  # the number of its first game
+    games: int  # how many games it has
+    sources: str  # what `tournament.sources` said of the agents when the work began
 
     @property
     def name(self) -> str:
@@ -92,11 +82,7 @@ def origin_of(agents: Sequence[str], rules: Json, reward: str, seed: int, first:
 
 
 def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[DatasetPart]:
-    """Returns the parts of a data set.
-
-    Raises:
-        ValueError: an agent, a number or the reward is wrong.
-    """
+    """Returns the parts of a data set; raises a `ValueError` if an agent, a number or the reward is wrong."""
     check_counts(games=games, seed=seed)
     reward_number(reward)
     if not 1 <= len(agents) <= MOST_AGENTS:
@@ -132,9 +118,7 @@ class PlayedPart(Struct):
 def play_part(part: DatasetPart) -> tuple[bytes, PlayedPart]:
     """Plays a part, always with the same result, and returns the bytes of its file, and what is known of it.
 
-    Raises:
-        ValueError: code or checkpoints here are not those with which the data set began.
-        AgentFailed: an agent failed. Errors of `agent_protocol.query` are raised too.
+    Raises a `ValueError` if code or checkpoints here are not those with which the data set began, and what `query` raises.
     """
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
@@ -152,15 +136,9 @@ def play_part(part: DatasetPart) -> tuple[bytes, PlayedPart]:
 
 
 class PartGames(AgentGames):
-    """The games of a part side by side, and their decisions.
+    """The games of a part side by side, and their decisions; `seated` are the `lineups`, and `rng` deals the games of agents.
 
     An agent that may remember games has a process for each seat, with the games in an order of its own.
-
-    Args:
-        part: the part.
-        seed: the seed of its games.
-        seated: the line-ups, as `lineups` returns them.
-        rng: the generator for determinizing the games that agents get.
     """
 
     def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
@@ -265,14 +243,7 @@ def collect(
             has changed. The message names the file.
         AgentFailed, IllegalMove: an agent failed.
     """
-    whole = parts[0]
-    about: dict[str, Any] = {
-        "agents": list(whole.agents),
-        "rules": whole.rules.to_dict(),
-        "reward": whole.reward,
-        "seed": whole.seed,
-        "games": sum(part.games for part in parts),
-    }
+    whole, about = parts[0], _about(parts)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder: choose another --out")
     _pin(folder, DATASET, {name: value for name, value in about.items() if name != "agents"}, write=False)
@@ -296,6 +267,13 @@ def collect(
     return found
 
 
+def _about(parts: Sequence[DatasetPart]) -> dict[str, Any]:
+    """Returns what defines the games of a data set."""
+    whole, games = parts[0], sum(part.games for part in parts)
+    rules = whole.rules.to_dict()
+    return {"agents": list(whole.agents), "rules": rules, "reward": whole.reward, "seed": whole.seed, "games": games}
+
+
 def _line(played: PlayedPart) -> str:
     return msgspec.json.encode(played).decode()
 
@@ -315,17 +293,9 @@ def _pin(folder: Path, name: str, values: dict[str, Any], write: bool = True) ->
 
 
 def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPart, PlayedPart]:
-    """Returns the parts that a folder has, with what was written of them when they were played.
-
-    Raises:
-        ValueError: a file is not as it was then, or nothing was written of it; or an agent's file has changed since.
-    """
-    path, keys, written = folder / ABOUT / PARTS, {part.key: part for part in parts}, dict[str, PlayedPart]()
-    for line in read_text(path).splitlines() if path.exists() else []:
-        with contextlib.suppress(ValueError):  # an incomplete line
-            one = decoded(line, PlayedPart)
-            written[one.name] = one
-    found = {}
+    """Returns the parts that a folder has; a `ValueError` names a file that is not as it was played, or has changed since."""
+    keys, found = {part.key: part for part in parts}, {}
+    written = {one.name: one for one in decoded_lines(folder / ABOUT / PARTS, PlayedPart)}
     for file in sorted(folder.glob("*.parquet")):
         part = written.get(file.name)
         if part is None or part.key not in keys or sha256(file.read_bytes()) != part.sha256:

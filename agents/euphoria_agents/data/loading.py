@@ -144,11 +144,7 @@ class Dataset:
         return f"Dataset({str(self._folder)!r}: {len(self):,} games, {self.decisions:,} decisions of {', '.join(self.agents)})"
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        """Yields the games.
-
-        Raises:
-            ValueError: a file is missing or damaged; the message names it.
-        """
+        """Yields the games; raises a `ValueError` that names the file if one is missing or damaged."""
         for columns in self._in_threads(self._read_file, self._files):
             ends = np.flatnonzero(np.diff(columns.scalars["game"], append=-1)) + 1
             for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):

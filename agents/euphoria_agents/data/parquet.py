@@ -38,15 +38,12 @@ LISTS = {"entries": np.int16, "values": np.int8, "legal": np.int16, "final_entri
 
 
 class Columns(NamedTuple):
-    """The decisions of some games.
+    """The decisions of some games."""
 
-    Attributes:
-        scalars: arrays (T,) with the names and types in `SCALARS`; an agent is an index into the list of the specs.
-        lists: T lists for each name in `LISTS`: the entries of the observation that are not 0, and their values; the legal moves;
-            and such entries and values of the final observation, which only the last decision of a seat has.
-    """
-
+    # arrays (T,) with the names and types in `SCALARS`; an agent is an index into the list of the specs
     scalars: dict[str, np.ndarray]
+    # T lists for each name in `LISTS`: entries of the observation that are not 0, their values; the legal moves; and such
+    # entries and values of the final observation, which only the last decision of a seat has
     lists: dict[str, CSR]
 
     @property
@@ -69,16 +66,11 @@ def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any
         table, sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd", compression_level=LEVEL,
         use_dictionary=["agent"], write_statistics=["game"],
     )  # fmt: skip
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return sink.getvalue().to_pybytes()
 
 
 def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] | None = None) -> Columns:
-    """Returns the columns of a part, from the bytes of its file and the specs of the data set, each once.
-
-    Raises:
-        ValueError: it is no such file, or has values that are impossible.
-    """
+    """Returns the columns of a part, from the bytes of its file and the specs of the data set, or raises a `ValueError`."""
     try:
         table = pq.read_table(pa.BufferReader(content), use_threads=False).combine_chunks()
     except (pa.ArrowException, OSError) as error:

@@ -238,23 +238,16 @@ def play_match(
         rules: the rules; by default the usual ones for as many players as there are agents.
         seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads. None: 128 random bits.
             Whoever knows the seed knows all cards and dice, and a small one can be guessed from one's own cards.
-        progress: called with the number of games that have just ended; True: the progress is shown on stderr, in a terminal as a
-            bar.
+        progress: called with the number of games that have just ended; True: shown on stderr, in a terminal as a bar.
         records: whether the result has the records of the games.
         salt: a match with equal seeds and another salt, 0 or more, plays the same deals under other names, by which agents that
             keep notes tell games apart.
 
     Raises:
-        ValueError: there are not as many agents as players, `games` is not positive, a spec is wrong, or an object that has
-            several places cannot be copied.
+        ValueError: an argument does not fit the others, a spec is wrong, or an object with several places cannot be copied.
         AgentFailed: an agent in a process failed.
     """
-    n = len(agents)
-    rules = Rules(num_players=n) if rules is None else rules
-    if rules.num_players != n:
-        raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
-    if games < 1:
-        raise ValueError(f"games must be a positive integer, not {games}")
+    rules = _rules_for(agents, games, rules)
     seed = secrets.randbits(128) if seed is None else seed
     number = int(seed) if isinstance(seed, int | np.integer) else tuple(map(int, seed))
     objects: Any = iter(separated([agent for agent in agents if not isinstance(agent, str)]))
@@ -263,6 +256,16 @@ def play_match(
         cast = players.cast(lineup, number)
         given = seed_for(chain(*cast), number)
         return replace(play_cast(cast, games, rules, given, given, records, salt, report), seed=number)
+
+
+def _rules_for(agents: Sequence[Any], games: int, rules: Rules | None) -> Rules:
+    """Returns these rules, or the usual ones, for as many players as agents; raises a `ValueError` if a number is wrong."""
+    rules = Rules(num_players=len(agents)) if rules is None else rules
+    if rules.num_players != len(agents):
+        raise ValueError(f"a game of {rules.num_players} needs as many agents, not {len(agents)}")
+    if games < 1:
+        raise ValueError(f"games must be a positive integer, not {games}")
+    return rules
 
 
 def play_cast(
@@ -361,14 +364,10 @@ class _Table:
 
 
 class _Tables(AgentGames):
-    """Games side by side; each agent that may remember games gets its own in an order of its own, so that no two can pair them.
-
-    Attributes:
-        thinking: (places,), the seconds that the agent at each place took to choose.
-    """
+    """Games side by side; an agent that may remember games gets its own in an order of its own, so that no two can pair them."""
 
     def __init__(self, cast: Cast, strangers: Sequence[Agent], rng: np.random.Generator) -> None:
-        self.thinking = np.zeros(len(cast))
+        self.thinking = np.zeros(len(cast))  # (places,), the seconds that the agent at each place took to choose
         self._generators = {id(agent): AgentGenerator(rng) for agent in chain(cast[0], strangers)}
         self._orders = {id(agent): derived_generator(rng).permutation(TABLES).tolist() for agent in strangers}
         self._tables: list[_Table] = []

@@ -93,15 +93,11 @@ def resume_work(
 
 
 class Worker(ChildProcess):
-    """A process that calls `work` for one item after another.
-
-    Attributes:
-        item: the item that it works on; None: it is idle.
-    """
+    """A process that calls `work` for one item after another."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         super().__init__(_serve, work)
-        self.item: Any = None
+        self.item: Any = None  # the item that it works on; None: it is idle
 
     def take(self, item: Any) -> None:
         """Sends an item to the process."""
@@ -110,11 +106,7 @@ class Worker(ChildProcess):
             self.connection.send(item)
 
     def answer(self) -> tuple[Any] | None:
-        """Waits for the answer and returns it in a tuple; returns None if the process died.
-
-        Raises:
-            WorkerError: the work raised an error.
-        """
+        """Waits for the answer and returns it in a tuple, None if the process died; raises a `WorkerError` if the work failed."""
         self.item = None
         try:
             good, answer = self.connection.recv()

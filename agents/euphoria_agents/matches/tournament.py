@@ -33,7 +33,7 @@ from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined
 from euphoria_agents.registry import file_hashes, is_builtin
-from euphoria_agents.validation import decoded
+from euphoria_agents.validation import decoded_lines
 from euphoria_env import Rules
 from euphoria_env.engine import cache_files
 
@@ -56,25 +56,15 @@ def players_ended() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """A unit of work: some seeds, each played once from every seat.
+    """A unit of work: some seeds, each played once from every seat."""
 
-    Attributes:
-        lineup: the specs of the agents, one for each player.
-        number: units with the same number, seed and number of players have the same deals, whoever plays.
-        seed: the seed of the tournament, 0 or more.
-        seeds: how many seeds the unit has.
-        rules: the rules of the games.
-        sources: what `sources(lineup)` returned when the work began.
-        run: tells units apart that play the same games again.
-    """
-
-    lineup: tuple[str, ...]
-    number: int
-    seed: int
-    seeds: int
+    lineup: tuple[str, ...]  # the specs of the agents, one for each player
+    number: int  # units with equal number, seed and number of players have the same deals, whoever plays
+    seed: int  # the seed of the tournament, 0 or more
+    seeds: int  # how many seeds the unit has
     rules: Rules
-    sources: str
-    run: int = 0
+    sources: str  # what `sources(lineup)` returned when the work began
+    run: int = 0  # tells units apart that play the same games again
 
     @property
     def games(self) -> int:
@@ -104,7 +94,6 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
     """Plays a unit of work, always with the same result, which has the counts of the first agent (`Player.counts`).
 
     Args:
-        unit: the unit.
         records: whether the result has the records of the games.
         limit: the seconds for a decision of the first agent; if its `act_batch` answers many at once, for the average.
 
@@ -126,11 +115,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
 
 
 def inputs_of(specs: Collection[str]) -> dict[str, Inputs]:
-    """Returns what the players of these specs have read in their processes until now; nothing for agents of this project.
-
-    Raises:
-        ValueError: a file changed after it was read, or is not the same in all processes; the message names it.
-    """
+    """Returns what the players of these specs have read in their processes; a `ValueError` names a file that has changed."""
     models = {spec: Inputs(unseen=[CONNECTION]) for spec in specs if spec.startswith("llm:")}
     return joined([models, *({one.name: one.inputs()} for one in PLAYERS.processes(specs))])
 
@@ -172,11 +157,7 @@ def hash_of_code() -> bytes:
 
 
 def check_counts(**counts: int) -> None:
-    """Refuses numbers that are too small, and numbers of games that are too large.
-
-    Raises:
-        ValueError: a number is refused; the message names its option.
-    """
+    """Raises a `ValueError` that names the option for a number that is too small, or for too many games."""
     for name, value in counts.items():
         least = 0 if name == "seed" else 1
         if value < least:
@@ -213,9 +194,7 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
     """Returns the units of an agent against opponents of one kind, with at least `games` games.
 
     Comparisons with equal rules, `seed` and `size`, the number of seeds in a unit (`seeds_of_a_unit`), have the same deals.
-
-    Raises:
-        ValueError: an agent or a number is wrong.
+    Raises a `ValueError` if an agent or a number is wrong.
     """
     check_counts(games=games, seed=seed)
     lineup = (agent, *[opponent] * (rules.num_players - 1))
@@ -294,11 +273,7 @@ class Journal:
         return self.records is None or all((self.records / name).exists() for name in unit.record_names())
 
     def _entries(self) -> Iterator[_Entry]:
-        """Yields the lines of the file that are complete."""
-        if self.file is not None and self.file.exists():
-            for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
-                with contextlib.suppress(ValueError):
-                    yield decoded(line, _Entry)
+        return iter(()) if self.file is None else decoded_lines(self.file, _Entry)
 
     def add(self, unit: WorkUnit, result: MatchResult) -> None:
         """Saves the result of a unit, and its records."""
@@ -341,9 +316,7 @@ def play_units(
     """Plays the units that the journal does not have, adds their results to it, and returns the results of all units in order.
 
     Args:
-        units, journal: the units of work, and where their results are saved.
-        run, progress: see `resume_work`.
-        limit: see `play_unit`.
+        run, progress, limit: see `resume_work` and `play_unit`.
         play: plays a unit, with the arguments of `play_unit`.
 
     Raises:
@@ -368,22 +341,15 @@ def play_units(
 
 
 class Standing(NamedTuple):
-    """An agent's row in the standings.
+    """An agent's row in the standings."""
 
-    Attributes:
-        agent: its spec.
-        mu, sigma: rating and uncertainty by openskill's Plackett-Luce model; everybody begins with 25 and 8.33.
-        score: its score in all its games.
-        beaten: by opponent, in how many encounters it ranked higher (equal ranks count half), and how many there were.
-        decision_time: its mean seconds per decision.
-    """
-
-    agent: str
-    mu: float
-    sigma: float
-    score: Score
+    agent: str  # its spec
+    mu: float  # the rating by openskill's Plackett-Luce model; everybody begins with 25
+    sigma: float  # its uncertainty, at first 8.33
+    score: Score  # its score in all its games
+    # by opponent, in how many encounters it ranked higher (equal ranks count half), and how many there were
     beaten: dict[str, tuple[float, int]]
-    decision_time: float
+    decision_time: float  # its mean seconds per decision
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the row for JSON, without the time, which differs from run to run."""

@@ -19,20 +19,13 @@ class Unavailable(ValueError):
 
 
 class _Kept:
-    """An agent that is kept, and its state.
-
-    Attributes:
-        agent: None until it is made.
-        process: the process of the agent, also while it is made; None: it runs in this process.
-        answered: whether it has answered before, so that it need not compile any more.
-        lock: held by the thread that asks it.
-    """
+    """An agent that is kept, and its state."""
 
     def __init__(self) -> None:
-        self.agent: Agent | None = None
-        self.process: AgentProcess | None = None
-        self.answered = False
-        self.lock = threading.Lock()
+        self.agent: Agent | None = None  # None until it is made
+        self.process: AgentProcess | None = None  # the process of the agent, also while it is made; None: it runs in this process
+        self.answered = False  # whether it has answered before, so that it need not compile any more
+        self.lock = threading.Lock()  # held by the thread that asks it
 
     def end(self) -> None:
         process, self.agent, self.process, self.answered = self.process, None, None, False
@@ -76,9 +69,7 @@ class Agents:
     def check(self, spec: str, seat: int = 0) -> None:
         """Makes the agent unless it exists; if it does, does not wait for it, though it may be answering somebody.
 
-        Raises:
-            Unavailable: it is not allowed, or cannot be made; see `registry.check_allowed` and `load`.
-            AgentFailed: making it ended its process, or took too long.
+        Raises `Unavailable` if it is not allowed, or cannot be made, an `AgentFailed` if its process ended or took too long.
         """
         kept = self._kept.get(_key(spec, seat))
         if kept is None or kept.agent is None:

@@ -16,17 +16,13 @@ class WrongSeat(ValueError):
 
 
 class Stale(ValueError):
-    """The game has changed since the version that the player saw."""
+    """The game has changed since the version that the player saw, or since the decision that is to be taken back."""
 
 
 class PlayerFailed(agent_protocol.AgentFailed):
     """An agent raised an error, ended, took too long or gave no legal move; the game waits.
 
     The message leaves out the text of the agent's error, which may reveal what only its seat may know (R19); the cause has it.
-
-    Attributes:
-        seat: the seat that must decide.
-        spec: the spec of the agent that failed.
     """
 
     def __init__(self, seat: int, spec: str, error: Exception) -> None:

@@ -24,15 +24,10 @@ _MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED
 
 @dataclass(frozen=True)
 class Way:
-    """A way to answer a series of single choices.
+    """A way to answer a series of single choices."""
 
-    Attributes:
-        actions: the action ids of the answers, in order; after them the series leaves no choice.
-        items: the units of each item that it pays, gains, loses or discards.
-    """
-
-    actions: tuple[int, ...]
-    items: dict[str, int]
+    actions: tuple[int, ...]  # the action ids of the answers, in order; after them the series leaves no choice
+    items: dict[str, int]  # the units of each item that it pays, gains, loses or discards
 
 
 def belong_together(game: Game, moves: Sequence[int | str]) -> bool:
@@ -79,21 +74,13 @@ def _moved(events: list[Event], player: int) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A way to retrieve workers (R3.4).
+    """A way to retrieve workers (R3.4)."""
 
-    Attributes:
-        actions: the action ids of the answers, in order.
-        payment: the action id of the payment; None: it has been chosen already.
-        workers: the workers, each with its face and its space: "5 farm".
-        text: what it does, with the chance to lose a worker.
-        risk: further losses.
-    """
-
-    actions: tuple[int, ...]
-    payment: int | None
-    workers: tuple[str, ...]
-    text: str
-    risk: str
+    actions: tuple[int, ...]  # the action ids of the answers, in order
+    payment: int | None  # the action id of the payment; None: it has been chosen already
+    workers: tuple[str, ...]  # the workers, each with its face and its space: "5 farm"
+    text: str  # what it does, with the chance to lose a worker
+    risk: str  # further losses
 
 
 def retrievals(game: Game, names: Sequence[str]) -> list[Retrieval]:

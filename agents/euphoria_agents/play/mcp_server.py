@@ -248,7 +248,7 @@ class _Server(MCPServer):
 
 
 async def _lines() -> AsyncIterator[bytes]:
-    """Yields the lines of stdin; of one that is too long a part that is too long, too."""
+    """Yields the lines of stdin; of a line that is too long only the beginning, which is too long as well."""
     rest, chunk = b"", b"\n"
     while chunk:
         chunk = await asyncio.wrap_future(background.begin(partial(os.read, 0, 1 << 16)))
@@ -286,12 +286,7 @@ def _strict(tool: Tool) -> Tool:
 
 
 def make_server(agents: Agents, hints: str | None = None) -> MCPServer:
-    """Returns a server with the tools of a `Table`, and the rules and cards as resources.
-
-    Args:
-        agents: makes the opponents.
-        hints: the spec of the agent that gives hints; None: the tool says that there are none.
-    """
+    """Returns a server with the tools of a `Table`, whose arguments these are, and the rules and cards as resources."""
     table, lock = Table(agents, hints), Lock()
     methods = (table.new_game, table.look, table.moves, table.play, table.rules, table.explain, table.hint)
     server = _Server("euphoria", tools=[_strict(Tool.from_function(table.tool(method, lock))) for method in methods])

@@ -18,18 +18,10 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 
 
 class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The player of a seat.
+    """The player of a seat; raises a `ValueError` if the name is not allowed."""
 
-    Attributes:
-        name: the player's name, up to 40 characters in one line.
-        spec: the spec of an agent, as for `euphoria_agents.load`; None: a person plays.
-
-    Raises:
-        ValueError: the name is not allowed.
-    """
-
-    name: str
-    spec: str | None = None
+    name: str  # the player's name, up to 40 characters in one line
+    spec: str | None = None  # the spec of an agent, as for `euphoria_agents.load`; None: a person plays
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isprintable() or not 0 < len(self.name.strip()) <= MAX_NAME:
@@ -37,11 +29,7 @@ class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def with_distinct_names(seats: Sequence[Seat]) -> list[Seat]:
-    """Returns the seats of a new game with normalized names.
-
-    Raises:
-        ValueError: a name is invisible, or looks like that of another player.
-    """
+    """Returns the seats with normalized names; raises a `ValueError` if one is invisible, or looks like another one."""
     found, known = [], set[str]()
     for seat in seats:
         name = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", seat.name)).split())

@@ -284,11 +284,11 @@ class Session:
         return may_be_taken_back(self.game_at(last), self._game, self.events(None, last)[0])
 
     def undo(self, seat: int, version: int | None = None) -> None:
-        """Takes back the last decision of a seat; raises `Stale` as `play` does, and `ValueError` if it may not be taken back."""
+        """Takes back the last decision of a seat; raises `Stale` as `play` does, and if it may not be taken back any more."""
         self._check_seat(seat)
         self._check_version(version)
         if not self.can_undo(seat):
-            raise ValueError(CANNOT_UNDO)
+            raise Stale(CANNOT_UNDO)
         self._replay(self.record(), self.last_decision(seat))
         self.version += 1
 
@@ -320,10 +320,8 @@ class Session:
     def hint(self, seat: int, spec: str) -> Explanation:
         """Returns an agent's opinion of the present decision, which is that of a seat; it depends only on what the seat may know.
 
-        Raises:
-            WrongSeat: another seat must decide.
-            ValueError: the agent is not allowed or cannot be made, or the game has ended.
-            PlayerFailed: it raised an error, or its explanation is wrong.
+        Raises `WrongSeat` if another seat must decide, a `ValueError` if the game has ended or the agent cannot be made or is not
+        allowed, `PlayerFailed` if it raises an error, or its explanation is wrong.
         """
         game = self._game
         self._check_seat(seat)
@@ -360,11 +358,7 @@ class Session:
 
     @classmethod
     def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
-        """Returns a session from what `to_dict` returned; does not make its agents, so that missing ones can be replaced.
-
-        Raises:
-            ValueError: something is missing or wrong; the message names the key.
-        """
+        """Returns a session from what `to_dict` returned, without its agents; a `ValueError` names a key that is wrong."""
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         saved = checked(d, _Saved)
@@ -382,20 +376,12 @@ def _hash(*parts: str) -> int:
 
 
 def save_game(session: Session, file: Path) -> None:
-    """Writes a session to a file, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written; the message names it.
-    """
+    """Writes a session to a file, whole or not at all; raises an `OSError` that names the file if it cannot."""
     write_whole(file, json.dumps(session.to_dict(), indent=1) + "\n")
 
 
 def load_game(file: Path, agents: Agents | None = None) -> Session:
-    """Reads a session from a file that `save_game` wrote, and makes its agents; runs no code of the file.
-
-    Raises:
-        ValueError: the file cannot be read, something in it is wrong, or an agent cannot be made; the message names the file.
-    """
+    """Returns the session that `save_game` wrote, with its agents; runs no code of the file, which a `ValueError` names."""
     text = read_text(file)
     try:
         session = Session.from_dict(read_json(text), agents)

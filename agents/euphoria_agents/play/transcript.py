@@ -14,12 +14,7 @@ MIN_REGRET = 0.01  # only above this regret the better move is named
 
 
 class Transcript:
-    """A recorded game in words.
-
-    Args:
-        game: the game at its end.
-        names: the names of the players, by seat.
-    """
+    """A recorded game in words, given at its end, with the names of the players by seat."""
 
     def __init__(self, game: Replayed, names: Sequence[str]) -> None:
         self.game, self.names = game, names

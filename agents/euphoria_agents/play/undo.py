@@ -13,13 +13,9 @@ _SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, Event
 
 
 def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> bool:
-    """Returns whether a decision taught its player nothing and showed no card.
+    """Returns whether a decision, with these events as everybody may know them, taught its player nothing and showed no card.
 
     The answer follows from what everybody sees, so it reveals nothing (R19).
-
-    Args:
-        before, after: the game before and after the decision.
-        events: the events in between, as everybody may know them.
     """
     return not any(map(_reveals, events)) and _plainly_goes_on(before, after)
 

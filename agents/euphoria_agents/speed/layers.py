@@ -173,21 +173,13 @@ def _ended(one: Game) -> bool:
 
 
 class Layer(NamedTuple):
-    """A layer whose speed is measured.
+    """A layer whose speed is measured."""
 
-    Attributes:
-        name: its name in results.
-        group: the name by which the command line selects it.
-        work: makes the generator, from the number of players, the number of games, and a seed.
-        unit: the unit of its rate.
-        many: whether it is measured for different numbers of games.
-    """
-
-    name: str
-    group: str
-    work: Callable[[int, int, int], Work]
-    unit: str = "decisions/s"
-    many: bool = False
+    name: str  # its name in results
+    group: str  # the name by which the command line selects it
+    work: Callable[[int, int, int], Work]  # makes the generator of the number of players, the number of games, and a seed
+    unit: str = "decisions/s"  # the unit of its rate
+    many: bool = False  # whether it is measured for different numbers of games
 
 
 LAYERS = (

@@ -33,21 +33,13 @@ def clock() -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """The speed of a layer.
+    """The speed of a layer."""
 
-    Attributes:
-        layer: its name.
-        players: the number of players.
-        n: the number of games side by side; 0 where it has no meaning.
-        unit: the unit of the rates.
-        values: a rate for each repeat.
-    """
-
-    layer: str
+    layer: str  # its name
     players: int
-    n: int
-    unit: str
-    values: list[float]
+    n: int  # the number of games side by side; 0 where it has no meaning
+    unit: str  # the unit of the rates
+    values: list[float]  # a rate for each repeat
 
     @property
     def median(self) -> float:

@@ -15,22 +15,14 @@ Row = list[Any]  # an agent's opinion of a move: action id, prior, visits, value
 
 
 class Judgement(NamedTuple):
-    """An agent's judgement of a decision.
+    """An agent's judgement of a decision."""
 
-    Attributes:
-        moves: the legal moves; the value of the move played is the one from which `regret` was computed.
-        seats: the win probabilities by seat before the decision; None: not known.
-        regret: the value of the best move minus that of the move played, for the player who moved; None: not known.
-        expected: the win probabilities by seat after the move played, before anything is drawn or rolled; None if nothing is
-            drawn or rolled, or if they are not known.
-        inputs: what the agent has read until now, by its spec.
-    """
-
-    moves: list[Row]
-    seats: list[float] | None
-    regret: float | None
+    moves: list[Row]  # the legal moves; the value of the move played is the one from which `regret` was computed
+    seats: list[float] | None  # the win probabilities by seat before the decision; None: not known
+    regret: float | None  # the value of the best move minus that of the move played, for the player who moved; None: not known
+    # `seats` after the move played, before anything is drawn or rolled; None if nothing is, or if they are not known
     expected: list[float] | None
-    inputs: dict[str, Inputs]
+    inputs: dict[str, Inputs]  # what the agent has read until now, by its spec
 
 
 def outcome(game: Game) -> list[float] | None:

@@ -151,8 +151,7 @@ class Analysis:
             if seats is None:
                 return None
             found.append(seats)
-        mean: list[float] = np.mean(found, axis=0).tolist()
-        return mean
+        return np.mean(found, axis=0).tolist()
 
     def _entry(self, ply: int, judgement: Judgement, after: list[float] | None) -> Entry:
         """Returns the entry of a decision; `after`: the win probabilities by seat before the next decision."""
@@ -240,11 +239,7 @@ def about(record: str, game: Replayed) -> dict[str, Any]:
 
 
 def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
-    """Reads the entries from the file of an analysis of this record by any agent; the last ones may be missing.
-
-    Raises:
-        ValueError: the file is damaged or of another record; the message says where, or what differs.
-    """
+    """Reads the first entries of an analysis of this record by any agent; a `ValueError` says what is wrong or differs."""
     return _read(path, about(record, game), game)
 
 
@@ -321,5 +316,4 @@ def _checked_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
     for name, chances in (("values", found.values), ("luck", found.luck)):
         if chances is not None and len(chances) != players:
             raise ValueError(f"{name} must have {players} entries")
-    given: Entry = entry
-    return given
+    return entry

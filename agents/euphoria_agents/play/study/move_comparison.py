@@ -23,11 +23,7 @@ INTERVAL = 1.96  # standard errors on each side of a mean in which it lies with 
 
 
 def moves_to_compare(entry: dict[str, Any]) -> tuple[int, int]:
-    """Returns the move played and the best move of an entry of an analysis.
-
-    Raises:
-        ValueError: they are the same.
-    """
+    """Returns the move played and the best move of an entry of an analysis; raises a `ValueError` if they are the same."""
     played, best = entry["played"], best_of(entry["moves"])[0]
     if played == best:
         why = "only one move is legal" if len(entry["moves"]) == 1 else "the best move was played"

@@ -23,11 +23,7 @@ _BY_KIND = {EventKind.STAR_ON_RECRUIT: "allegiance", EventKind.STAR_ON_DILEMMA: 
 
 @lru_cache(64)
 def stars_by_source(record: str) -> list[dict[str, int]]:
-    """Returns the stars that each seat placed in a recorded game, by source.
-
-    Raises:
-        ValueError: it is not a record.
-    """
+    """Returns the stars that each seat placed in a recorded game, by source; raises a `ValueError` if it is no record."""
     replay = steps(record)
     game, _ = next(replay)
     space = int(game.states[0]["space"])  # the space of the placement under way, if the record begins in the middle of one

@@ -38,13 +38,7 @@ class TypedCommand(NamedTuple):
 
 
 class TerminalGame:
-    """A game at the terminal.
-
-    Args:
-        screen: the terminal.
-        session: the game.
-        file: the file from which the game was loaded; None: it is a new game.
-    """
+    """A game at the terminal; `file` is the one from which it was loaded, None for a new game."""
 
     def __init__(self, screen: Screen, session: Session, file: Path | None = None) -> None:
         self.screen, self.session = screen, session
@@ -71,9 +65,8 @@ class TerminalGame:
     def run(self) -> None:
         """Plays until the end, or until somebody leaves.
 
-        Raises:
-            EOFError: the input ends before the game does, and it does not come from a terminal.
-            KeyboardInterrupt: somebody interrupts twice, or while nobody can answer.
+        Raises an `EOFError` if the input is no terminal and ends before the game, a `KeyboardInterrupt` if somebody interrupts
+        twice, or while nobody can answer.
         """
         self.screen.say("Euphoria", HEADING)
         self.screen.say(f"At the table: {', '.join(map(self._name, range(len(self._names))))}.")
@@ -158,11 +151,7 @@ class TerminalGame:
         return sorted(moves, key=lambda move: order[move.group])
 
     def _move(self, typed: str) -> Move:
-        """Returns the move with this number or notation.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """Returns the move with this number or notation; raises a `ValueError` if there is none."""
         moves = self._numbered_moves()
         if typed.isascii() and typed.isdecimal():
             if len(typed) < 4 and 0 < int(typed) <= len(moves):
@@ -215,11 +204,7 @@ class TerminalGame:
         return work.result()
 
     def _help_agent(self, seat: int, trouble: str) -> None:
-        """Asks people whether an agent should be asked again, or who should get its seat.
-
-        Raises:
-            RuntimeError: nobody can answer.
-        """
+        """Asks people whether to ask an agent again, or who gets its seat; raises a `RuntimeError` if nobody can answer."""
         if not self.screen.interactive:
             raise RuntimeError(trouble)
         self.screen.say(trouble, WARNING)
@@ -376,11 +361,7 @@ class TerminalGame:
 
 
 def _new_file(name: str) -> Path:
-    """Returns the path of a file that must not exist yet.
-
-    Raises:
-        ValueError: it exists.
-    """
+    """Returns the path of a new file; raises a `ValueError` if it exists."""
     file = Path(name).expanduser()
     if file.exists():
         raise ValueError(f"{file} is there already: choose another name")

@@ -20,18 +20,13 @@ HEADING, QUIET, WARNING = "bold", "dim", "bold red"
 
 
 class Screen:
-    """The terminal, or whatever stands in its place.
-
-    Attributes:
-        interactive: whether both input and output are a terminal.
-        styles: the style in which each of these names is written everywhere.
-    """
+    """The terminal, or whatever stands in its place."""
 
     def __init__(self) -> None:
         self._typed, self._written = sys.stdin or io.StringIO(), sys.stdout or io.StringIO()  # None if closed
         self._console = Console(file=self._written, highlight=False, markup=False, emoji=False, soft_wrap=True)
-        self.interactive = self._typed.isatty() and self._written.isatty()
-        self.styles: Mapping[str, str] = {}
+        self.interactive = self._typed.isatty() and self._written.isatty()  # whether input and output are a terminal
+        self.styles: Mapping[str, str] = {}  # the style of each name, wherever it is written
 
     @property
     def width(self) -> int:
@@ -69,11 +64,7 @@ class Screen:
         self._written.flush()
 
     def ask(self, prompt: str) -> str:
-        """Writes a prompt, and returns the line that is typed, without spaces around it.
-
-        Raises:
-            EOFError: the input has ended.
-        """
+        """Returns the line that is typed after a prompt, stripped; raises an `EOFError` if the input has ended."""
         self._written.write(prompt)
         self._written.flush()
         line = self._typed.readline()

@@ -18,14 +18,9 @@ EXPLAINED = (*RECRUIT_NAMES, *TILES, *ARTIFACTS, *SPACES)
 
 
 def explain(text: str, markets: Mapping[str, MarketView]) -> str:
-    """Returns the explanation of the card, artifact or space with this name, or with this part of a name.
+    """Returns the explanation of the card, artifact or space with this name or part of a name, in any case, with blanks or "_".
 
-    Args:
-        text: the name, in any case, with spaces or underscores.
-        markets: the markets that were built, whose tiles say what they do.
-
-    Raises:
-        ValueError: no name fits, or several do; the message names some of them.
+    The tiles of the `markets`, which were built, say what they do. Raises a `ValueError` if no name fits, or several do.
     """
     name = "_".join(text.lower().replace("-", " ").replace("_", " ").split())
     found = [name] if name in EXPLAINED else [one for one in EXPLAINED if name and name in one]

@@ -24,10 +24,7 @@ ADVISER = "mcts:4000:ppo"  # gives hints; its budget is no time, so that the hin
 class AgentService:
     """Asks the agents of a server: each agent one question at a time, and only a few agents at once.
 
-    Args:
-        pool: makes and keeps the agents; it allows those with which the server was started.
-        offered: the specs that the pages offer, the default first.
-        limits: limits how many agents think at once, and how many hints wait.
+    The pages offer the specs in `offered`, the default first; `pool` makes and keeps the agents.
     """
 
     def __init__(self, pool: Agents, offered: list[str], limits: Limits) -> None:
@@ -39,8 +36,7 @@ class AgentService:
     async def ask(self, spec: str, client: str, question: Callable[[], T], most: int | None = None, seat: int = 0) -> T:
         """Runs `question`, which asks the agent of a seat, in a thread; stops the agent if the caller is cancelled.
 
-        Raises:
-            Refused: `most` questions of this client are already waiting for the agent (503).
+        Raises `Refused` (503) if `most` questions of this client are already waiting for the agent.
         """
         queue = self._by_spec.setdefault(spec, FairQueue(Limit(1, 1)))
         try:
@@ -51,12 +47,7 @@ class AgentService:
                 self._by_spec.pop(spec, None)
 
     async def check(self, spec: str, client: str = "") -> None:
-        """Loads an agent that clients may use.
-
-        Raises:
-            ValueError: clients may not use it, or it cannot be loaded.
-            Refused: its process failed (503).
-        """
+        """Loads an agent; raises a `ValueError` if clients may not use it or it fails to load, `Refused` if its process fails."""
         if spec in self.pool:
             return
         if spec not in (*self.offered, *self.pool.allowed):
@@ -67,21 +58,13 @@ class AgentService:
             raise Refused(503, str(error)) from None
 
     async def hint(self, session: Session, seat: int, spec: str, client: str) -> Any:
-        """Returns an agent's opinion of the decision of a seat; raises also what `check` and `Session.hint` raise.
-
-        Raises:
-            Refused: too many requests of this client are already waiting for this agent (503).
-        """
+        """Returns an agent's opinion of the decision of a seat; raises what `check`, `ask` and `Session.hint` raise."""
         await self.check(spec, client)
         return await self.ask(spec, client, lambda: session.hint(seat, spec), self._max_hints, seat)
 
 
 def check_budget(spec: str) -> None:
-    """Refuses a built-in agent that would think for too long.
-
-    Raises:
-        ValueError: its budget is too large, or malformed.
-    """
+    """Raises a `ValueError` for a built-in agent whose budget is too large, or malformed."""
     kind, _, rest = spec.partition(":")
     number = rest.partition(":")[0]
     budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None

@@ -40,10 +40,8 @@ def make_app(
     """Makes the ASGI application. Its `state` has the `registry` of games, the `studies`, the `endpoints` and the `limits`.
 
     Args:
-        store: saves the games and studies.
         allowed: the specs of the user's own agents that clients may use.
         hosts: the names by which clients may call this server.
-        limits: the limits for clients; None: the default ones.
     """
     limits = limits or Limits()
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}

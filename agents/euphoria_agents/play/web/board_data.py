@@ -32,11 +32,7 @@ _TITLES = {
 
 
 def facts(agents: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the public data as JSON.
-
-    Args:
-        agents: the specs that the pages offer, each with a description.
-    """
+    """Returns the public data as JSON, with the specs that the pages offer, each with a description."""
     return {
         "agents": list(agents),
         "agent_words": agents,
@@ -57,10 +53,7 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _options() -> Any:
-    """Yields the rules options that the form of a new game offers.
-
-    The number of players follows from the seats, and only the API takes lists of cards.
-    """
+    """Yields the rules options that the form of a new game offers: neither the number of players, nor lists of cards."""
     for name, option in OPTIONS.items():
         value = getattr(Rules(), name)
         if option.kind is bool:
@@ -75,11 +68,7 @@ def languages() -> list[str]:
 
 
 def catalogue(language: str) -> dict[str, str] | None:
-    """Returns the translations of the texts of the pages; None for English, in which they are written.
-
-    Raises:
-        ValueError: the pages do not have this language.
-    """
+    """Returns the translations of the pages' texts, None for English; raises a `ValueError` for a language they lack."""
     if language not in languages():
         raise ValueError(f"the language of a page must be one of {', '.join(languages())}, not {shown(language)}")
     return None if language == "en" else json.loads((STATIC / f"texts.{language}.json").read_text(encoding="utf-8"))

@@ -49,25 +49,16 @@ class SeatQuery(Query):
 
 @dataclass
 class RequestContext:
-    """A request whose body has been read.
-
-    Attributes:
-        request: the request.
-        body: the body, or the query of a GET, in the type that the endpoint names.
-        endpoint: the endpoint that is called.
-        registry: the games of the server, its store and its threads.
-        kind, name: "game" or "study", and its name; empty if the request is about neither.
-        item: this game (`RunningGame`) or study; None if the request is about neither, or the endpoint does not load it.
-        held: the seats whose tokens the request has, `HOST` included; nobody holds the seat of an agent.
-    """
+    """A request whose body has been read."""
 
     request: Request
-    body: Any
+    body: Any  # the body, or the query of a GET, in the type that the endpoint names
     endpoint: Endpoint
-    registry: GameRegistry
-    kind: str = ""
+    registry: GameRegistry  # the games of the server, its store and its threads
+    kind: str = ""  # "game" or "study"; empty if it is about neither
     name: str = ""
-    item: Any = None
+    item: Any = None  # the `RunningGame` or study; None if it is about neither, or the endpoint does not load it
+    # the seats whose tokens the request has, `HOST` included; nobody holds the seat of an agent
     held: frozenset[int] = frozenset()
 
     async def check_permission(self) -> None:
@@ -103,22 +94,15 @@ class RequestContext:
 
 
 class Endpoint(NamedTuple):
-    """An endpoint of the API.
-
-    Attributes:
-        method, path: the method and the path of its requests.
-        permission: who may call it.
-        handler: returns a response, or a value to be sent as JSON; a function that is not async is called in a thread.
-        body: the type of the body, or of the query of a GET.
-        reads: whether the game or study is loaded; False makes it possible to delete a damaged one.
-    """
+    """An endpoint of the API."""
 
     method: str
     path: str
-    permission: Permission
+    permission: Permission  # who may call it
+    # returns a response, or a value to be sent as JSON; a function that is not async is called in a thread
     handler: Callable[[RequestContext], Awaitable[Response | Json] | Response | Json]
-    body: type[msgspec.Struct] = Body
-    reads: bool = True
+    body: type[msgspec.Struct] = Body  # the type of the body, or of the query of a GET
+    reads: bool = True  # whether the game or study is loaded; False makes it possible to delete a damaged one
 
 
 def route(endpoint: Endpoint, registry: GameRegistry, finders: Mapping[str, Finder]) -> Route:
@@ -166,9 +150,7 @@ def read_query(request: Request, kind: type[T]) -> T:
 async def _read_body(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
     """Reads the body of a request, or the query of a GET; no other request has a query.
 
-    Raises:
-        Refused: the body is too long (413), or arrives too slowly (408).
-        ValueError: it is not JSON, or not of this type.
+    Raises `Refused` if the body is too long (413), or arrives too slowly (408), a `ValueError` if it is not of this type.
     """
     query = read_query(request, kind if issubclass(kind, Query) else Query)
     if request.method in ("GET", "HEAD"):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 from starlette.responses import Response
 
-from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
+from euphoria_agents.play import Seat, Session, Stale
 from euphoria_agents.play.seats import with_distinct_names
 from euphoria_agents.play.study.stars import stars_by_source
 from euphoria_agents.play.web import scenes
@@ -106,12 +106,7 @@ class SetPace(Body):
 
 
 class GameEndpoints:
-    """The endpoints of games.
-
-    Args:
-        registry: the games.
-        studies: the studies, from which games may branch off.
-    """
+    """The endpoints of games, which may branch off from studies."""
 
     def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
         self.registry, self.agents, self.studies = registry, registry.agents, studies
@@ -183,13 +178,7 @@ class GameEndpoints:
     async def undo(self, context: RequestContext) -> Json:
         """Takes back the last decision of a seat."""
         body: Decide = context.body
-
-        def take_back(session: Session) -> None:
-            if not session.can_undo(body.seat):
-                raise Refused(409, CANNOT_UNDO)
-            session.undo(body.seat, body.version)
-
-        return await _change(context, take_back)
+        return await _change(context, lambda game: game.undo(body.seat, body.version))
 
     async def hint(self, context: RequestContext) -> Any:
         """Returns an agent's opinion of the decision of a seat; the agent gets only what this seat may know."""

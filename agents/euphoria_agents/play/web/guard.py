@@ -28,9 +28,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/?#\s]+))(?::\d*)?", re.ASCII
 class Guard:
     """ASGI middleware that refuses requests for other hosts or from other sites, long bodies, and bodies that are not JSON.
 
-    Args:
-        app: the application.
-        hosts: the names by which clients may call this server, without a port.
+    Clients may call this server by the names in `hosts`, without a port.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:

@@ -18,11 +18,7 @@ SLICE = 5.0  # seconds after which a job pauses if other clients wait
 
 
 class Jobs:
-    """Runs one analysis at a time; the clients take turns.
-
-    Args:
-        most: how many analyses may run or wait.
-    """
+    """Runs one analysis at a time; the clients take turns, and at most `most` run or wait."""
 
     def __init__(self, most: Limit) -> None:
         self._most = most
@@ -35,11 +31,7 @@ class Jobs:
         return key in self._tasks and not self._tasks[key][1].done()
 
     def check_room(self, client: str) -> None:
-        """Refuses another job if there are too many.
-
-        Raises:
-            Refused: as many jobs as are allowed run or wait already (503).
-        """
+        """Raises `Refused` (503) if as many jobs as are allowed run or wait already."""
         waiting = [whose for whose, task in self._tasks.values() if not task.done()]
         if len(waiting) >= self._most.in_all or waiting.count(client) >= self._most.per_client:
             limits = f"{self._most.in_all} in all, {self._most.per_client} for each address"
@@ -86,9 +78,7 @@ async def started(work: Callable[[Any], Any]) -> AsyncIterator[Worker]:
 async def answer_of(worker: Worker, item: Any) -> Any:
     """Returns what a process answers for an item; ends the process if the caller is cancelled.
 
-    Raises:
-        RuntimeError: the process has died.
-        WorkerError: the work raised an error.
+    Raises a `RuntimeError` if the process has died, a `WorkerError` if the work raised an error.
     """
 
     def exchange() -> Any:

@@ -23,15 +23,10 @@ PATHS = {"game": "/api/games", "study": "/api/studies"}
 
 
 class Permission(NamedTuple):
-    """A condition on requests.
+    """A condition on requests."""
 
-    Attributes:
-        allows: returns whether a request meets it.
-        refusal: the message if it does not; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study".
-    """
-
-    allows: Callable[[RequestContext], bool]
-    refusal: str = ""
+    allows: Callable[[RequestContext], bool]  # whether a request meets it
+    refusal: str = ""  # the message if it does not; "{seat}" stands for the seat of the request, "{kind}" for "game" or "study"
 
 
 ANYBODY = Permission(lambda context: True)

@@ -56,11 +56,7 @@ async def patiently(steps: Callable[[], Iterable[T]]) -> T:
 
 
 async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Returns the result of some work for a request; the work is cancelled if the client disconnects.
-
-    Raises:
-        Refused: the client has disconnected (499).
-    """
+    """Returns the result of work for a request; cancels it, and raises `Refused` (499), if the client disconnects."""
 
     async def disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -81,11 +77,7 @@ async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 class FairQueue:
-    """A limited number of slots. A client competes with others for no more slots than it may hold itself.
-
-    Args:
-        limit: the slots in all, and how many one client may hold.
-    """
+    """Limits the number of slots in all, and how many of them a client holds while others compete for them."""
 
     def __init__(self, limit: Limit) -> None:
         self._limit = limit
@@ -104,15 +96,9 @@ class FairQueue:
 
     @asynccontextmanager
     async def slot(self, client: str, most: int | None = None, lock: asyncio.Lock | None = None) -> AsyncIterator[None]:
-        """Waits for a slot and holds it, and the lock if one is given.
+        """Waits for a slot and holds it, and the lock of a thing that several clients use, if it is given.
 
-        Args:
-            client: whose slot it is.
-            most: how many requests of this client may wait; None: any number.
-            lock: the lock of a thing that several clients use; a client that waits for its own slots does not hold it.
-
-        Raises:
-            Refused: as many requests of this client wait already (503).
+        A client that waits for its own slots does not hold the lock. Raises `Refused` (503) if `most` of its requests wait.
         """
         if most is not None and self._requests[client] >= self._limit.per_client + most:
             raise Refused(503, f"{most} requests of this kind from your address are waiting already")
@@ -128,11 +114,7 @@ class FairQueue:
 
 
 class SharedTasks(Generic[T]):
-    """Tasks by key; each runs only once, however many callers wait for it, and is cancelled when nobody does.
-
-    Args:
-        queue: has the slots, in one of which a task begins.
-    """
+    """Tasks by key in slots of a queue; each runs once, however many wait for it, and is cancelled when nobody does."""
 
     def __init__(self, queue: FairQueue) -> None:
         self._queue = queue

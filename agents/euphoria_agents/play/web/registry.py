@@ -23,31 +23,20 @@ class RunningGame:
     """A game in memory.
 
     A session is never changed in place: a move is played on a copy, which replaces the session once it is saved. So people can
-    see the game while an agent thinks, and a move that cannot be saved has not happened.
-
-    Attributes:
-        session: the session as it was saved last.
-        pace: seconds between the moves of agents; None: each move waits for `step`.
-        trouble: why the game waits for help, as a text for everybody; empty if it does not.
-        failed: the seat whose agent failed; None if none did.
-        views: by seat, the views of this session that were already made.
-        client: the address of the client that made the game.
-        lock: held while somebody reads or changes the game.
-        used: the time of the last request, as `Store.now` gives it.
-        listeners: the addresses of the clients that listen to its events.
-        changed: set when something changes; a new event then replaces it.
+    see the game while an agent thinks, and a move that cannot be saved has not happened. With a `pace` agents move every so many
+    seconds, without one (None) each move waits for `step`.
     """
 
     def __init__(self, name: str, session: Session, pace: float | None, client: str, registry: GameRegistry) -> None:
         self.name, self.session, self.pace, self.client = name, session, pace, client
-        self.lock = asyncio.Lock()
-        self.used = registry.store.now()
-        self.trouble = ""
-        self.failed: int | None = None
-        self.views: dict[Any, Any] = {}
+        self.lock = asyncio.Lock()  # held while somebody reads or changes the game
+        self.used = registry.store.now()  # the time of the last request
+        self.trouble = ""  # why the game waits for help, as a text for everybody; empty if it does not
+        self.failed: int | None = None  # the seat whose agent failed; None if none did
+        self.views: dict[Any, Any] = {}  # by seat, the views of this session that were already made
         self.closed = False
-        self.listeners: list[str] = []
-        self.changed = asyncio.Event()
+        self.listeners: list[str] = []  # the addresses of the clients that listen to its events
+        self.changed = asyncio.Event()  # set when something changes; a new event then replaces it
         self._registry = registry
         self._nudge = asyncio.Event()
         self._stepped = False
@@ -172,13 +161,7 @@ class RunningGame:
 
 
 class GameRegistry:
-    """All games of a server; `working`: the slots for threads that read and draw games.
-
-    Args:
-        store: saves the games.
-        agents: asks the agents that play in them.
-        limits: the limits of the server.
-    """
+    """All games of a server; `working`: the slots for threads that read and draw games."""
 
     def __init__(self, store: Store, agents: AgentService, limits: Limits) -> None:
         self.store, self.agents, self.limits = store, agents, limits
@@ -189,9 +172,7 @@ class GameRegistry:
     async def open(self, session: Session, pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a new game; returns its name, and the tokens of its creator (`HOST`) and of the seats of people.
 
-        Raises:
-            Refused: there are too many games.
-            CannotSave: the game cannot be saved; nothing is changed.
+        Raises `Refused` if there are too many games, `CannotSave` if the game cannot be saved.
         """
         await self._make_room(client)
         name, tokens = secrets.token_hex(8), new_tokens(HOST, *session.people)
@@ -203,12 +184,7 @@ class GameRegistry:
         self.store.save_game(name, _row(session, pace), session.people, tokens)
 
     async def game(self, name: str, client: str = "") -> RunningGame:
-        """Finds a game by its name for a client, and lets its agents play.
-
-        Raises:
-            Refused: there is no such game (404).
-            Damaged: the saved game cannot be read.
-        """
+        """Returns a game, whose agents now play; raises `Refused` (404) if there is none, `Damaged` if it cannot be read."""
         found = self._running.get(name) or await self._loading.result(name, client, lambda: self._load(name))
         if not found.closed:
             self._running[name] = self._running.pop(name, found)
@@ -271,11 +247,7 @@ class GameRegistry:
         return True
 
     async def _make_room(self, client: str) -> None:
-        """Deletes the oldest game that is over or idle, if there are too many games, in all or of this client.
-
-        Raises:
-            Refused: all of them are being played.
-        """
+        """Deletes the oldest game that is over or idle if there are too many; raises `Refused` if all are being played."""
         kept = self.limits.kept["game"]
         for whose, most in ((client, kept.per_client), (None, kept.in_all)):
             if whose == "" or await in_thread(partial(self.store.count, "game", whose)) < most:

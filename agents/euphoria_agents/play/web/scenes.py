@@ -66,9 +66,7 @@ def lessons() -> Any:
 def played(lesson: Any) -> Iterator[Game]:
     """Yields the game of a lesson before each step, and at its end; of several moves wanted, the first is played.
 
-    Raises:
-        IllegalMove: a move of the lesson is illegal.
-        ValueError: the position is wrong.
+    Raises an `IllegalMove` if a move is illegal, a `ValueError` if the position is wrong.
     """
     game = Game.from_dict(lesson["position"])
     for step in lesson["steps"]:

@@ -62,12 +62,9 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Serves an application from `make_app`.
+    """Serves an application from `make_app`; the browser opens `page`, unless it is None, once the server is running.
 
-    Args:
-        app: the application.
-        page: the address that is opened in the browser once the server is running; None: no page is opened.
-        settings: further arguments of `uvicorn.Config`.
+    `settings` are further arguments of `uvicorn.Config`.
     """
 
     def __init__(self, app: Starlette, page: str | None = None, **settings: Any) -> None:
@@ -92,11 +89,7 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Opens a socket that listens at an address; port 0 takes a free port.
-
-    Raises:
-        ValueError: the address is not available, or the port is not a port number.
-    """
+    """Returns a socket that listens at an address (port 0: any free one); raises a `ValueError` if it cannot."""
     if not 0 <= port <= MAX_PORT:
         raise ValueError(f"a port is a number from 0 to {MAX_PORT}, not {port} (--port 0 takes a port that is free)")
     try:

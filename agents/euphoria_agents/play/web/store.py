@@ -134,8 +134,6 @@ class Store:
         """Saves a game; raises `CannotSave` also if it has been deleted or its version in the file is newer.
 
         Args:
-            name: the name of the game.
-            game: the game as it is now.
             people: the seats that keep their tokens; the tokens of all other seats are revoked.
             tokens: new tokens by seat, which replace the old ones.
         """
@@ -244,11 +242,7 @@ class Store:
 
 
 def check_place(path: Path) -> tuple[bool, list[Path]]:
-    """Returns whether the file of a store is new, and the paths of SQLite's files beside it; changes nothing.
-
-    Raises:
-        ValueError: there is no folder for it, or there is something else at its path.
-    """
+    """Returns whether the file is new, and the paths of SQLite's files beside it; raises a `ValueError` if it cannot be there."""
     beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} for {path.name}")
@@ -272,11 +266,7 @@ def _prepare(path: Path) -> None:
 
 
 def _check_ours(path: Path) -> None:
-    """Checks, without changing the file, that it can be written, and is empty or was made by a server of this version.
-
-    Raises:
-        ValueError: one of these does not hold.
-    """
+    """Raises a `ValueError` unless the file can be written, and is empty or made by a server of this version; changes nothing."""
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
     if not path.stat().st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):

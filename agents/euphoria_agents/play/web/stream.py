@@ -28,7 +28,6 @@ class ViewStream(Response):
     The next message is made when the last one has left, so a slow listener gets the newest view in place of those between.
 
     Args:
-        context: the request of the listener.
         view: returns the view for a request as it is now, as JSON.
     """
 

@@ -124,15 +124,7 @@ class Study:
 
 
 class StudyEndpoints:
-    """The endpoints of studies.
-
-    Args:
-        registry: the games; the studies share its store, agents and threads.
-
-    Attributes:
-        jobs: the analyses that run or wait, by study and spec.
-        processes: the slots for processes that make pages or play playouts.
-    """
+    """The endpoints of studies, which share store, agents and threads with the games."""
 
     def __init__(self, registry: GameRegistry) -> None:
         self.registry, self.agents, self.store = registry, registry.agents, registry.store
@@ -141,8 +133,8 @@ class StudyEndpoints:
         self._loading = SharedTasks[Study](self.replaying)
         self._analyses: dict[tuple[str, str], StudyAnalysis] = {}  # those that run, wait, or have failed; others are in the store
         self._saving = asyncio.Lock()  # held while an analysis is saved, and changed after its end
-        self.processes = FairQueue(registry.limits.processes)
-        self.jobs = Jobs(registry.limits.waiting)
+        self.processes = FairQueue(registry.limits.processes)  # the slots for processes that make pages or play playouts
+        self.jobs = Jobs(registry.limits.waiting)  # the analyses that run or wait, by study and spec
 
     async def find(self, name: str, client: str) -> Study:
         """Finds a study by its name for a client; raises `Refused` if there is none, `Damaged` if it cannot be read."""
@@ -190,9 +182,7 @@ class StudyEndpoints:
     def keep(self, record: str, names: list[str], client: str = "") -> tuple[str, dict[int, str]]:
         """Saves a study of a valid record; returns its name and, unless it existed already, its creator's token.
 
-        Raises:
-            Refused: there are too many studies (503).
-            CannotSave: the study cannot be saved; nothing is changed.
+        Raises `Refused` (503) if there are too many studies, `CannotSave` if it cannot be saved.
         """
         if found := self.store.study_of(names, record):
             return found, {}
@@ -359,11 +349,7 @@ class StudyEndpoints:
 
 
 def branch(study: Study, ply: int) -> Game:
-    """Returns the game before a decision of a study, with the same cards but other random outcomes from there on.
-
-    Raises:
-        Refused: the game has no such decision, or had ended there (422).
-    """
+    """Returns the game before a decision with other random outcomes; raises `Refused` (422) if it has no such decision."""
     if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
         raise Refused(422, "start.ply: the game has ended there")
     game.reseed(secrets.randbits(63))
