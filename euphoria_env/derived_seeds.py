@@ -37,6 +37,17 @@ def beside_deals(seed: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed % 2**64, spawn_key=(1,)))
 
 
+def drawn_for(seed: int, numbers: np.ndarray) -> np.ndarray:
+    """Returns a random number from [0, 1) for each row of integers (K, C), float64 (K,), by splitmix64 of seed and row alone."""
+    words = np.full(len(numbers), seed % 2**64, np.uint64)
+    for column in numbers.T.astype(np.uint64):
+        words += (column + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ words >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ words >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+        words ^= words >> np.uint64(31)
+    return (words >> np.uint64(11)) * 2.0**-53
+
+
 def derived_generator(rng: np.random.Generator, key: bytes = b"") -> np.random.Generator:
     """Returns a generator for agents; it depends only on the state of `rng` and the key (`stretched`)."""
     return np.random.default_rng(_derived(rng, 16, key))

@@ -18,7 +18,6 @@ from euphoria_env import Rules
 from euphoria_env.engine.chance import random_bits
 from euphoria_env.envs import single_agent_games
 from euphoria_env.envs.single import EuphoriaEnv
-from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.text import EuphoriaTextEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
@@ -86,13 +85,6 @@ def moves_of(masks: np.ndarray, rng: np.random.Generator) -> Any:
     return (rng.random(masks.shape) * masks).argmax(axis=-1)
 
 
-def begin(self: SingleAgentGames, games: np.ndarray) -> None:
-    """Draws seats and opponents of games that begin, in place of `_begin`; it does not matter which of them ended first."""
-    for i in games.tolist():
-        rng, players = np.random.default_rng((i, int(self.batch._episodes[i]))), self.batch.num_players[i : i + 1]
-        self.opponents.seat(np.array([i]), rng.integers(players), players, rng)
-
-
 def asked_in_python(env: EuphoriaVectorEnv, monkeypatch: pytest.MonkeyPatch) -> EuphoriaVectorEnv:
     """Makes hidden opponents draw from the generators of their games."""
     learners, ask = env.learners, env.learners.query
@@ -105,7 +97,6 @@ def asked_in_python(env: EuphoriaVectorEnv, monkeypatch: pytest.MonkeyPatch) -> 
         return np.array(moves), 0.0
 
     monkeypatch.setattr(learners, "query", query)
-    monkeypatch.setattr(SingleAgentGames, "_begin", begin)
     monkeypatch.setattr(single_agent_games, "Generators", lambda *_: lambda agent: None)  # nobody draws from the environment's
     return env
 

@@ -178,7 +178,7 @@ def test_who_keeps_games_apart() -> None:
 )
 def test_opponents_have_an_object_for_each_seat(given: Any) -> None:
     opponents, rng = Opponents(200, 4, given), np.random.default_rng(0)
-    opponents.seat(np.arange(200), np.arange(200) % 4, np.full(200, 4), rng)
+    opponents.seat(np.arange(200), np.arange(200) % 4, np.full(200, 4), rng.random)
     for game in range(200):
         others = [agent for seat, agent in enumerate(opponents.at(game)) if seat != game % 4]
         strangers = [id(agent) for agent in others if not keeps_games_apart(agent)]
@@ -186,7 +186,7 @@ def test_opponents_have_an_object_for_each_seat(given: Any) -> None:
     for deciding, games in opponents.deciding(np.arange(200), (np.arange(200) + 1) % 4):
         assert keeps_games_apart(deciding) or len(set(games)) == len(games)
     ours = Opponents(5, 4, "weights")
-    ours.seat(np.arange(5), np.zeros(5, np.int64), np.full(5, 4), rng)
+    ours.seat(np.arange(5), np.zeros(5, np.int64), np.full(5, 4), rng.random)
     assert len(ours.agents) == 1, "agents of this project answer in one batch"
 
 

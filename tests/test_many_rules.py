@@ -193,7 +193,7 @@ class Player:
 
 def test_a_mixture_is_drawn_by_its_weights_and_changes_in_games_that_begin() -> None:
     def begin(games: int) -> np.ndarray:
-        opponents.seat(np.arange(games), np.zeros(games, int), np.full(games, 4), np.random.default_rng(0))
+        opponents.seat(np.arange(games), np.zeros(games, int), np.full(games, 4), np.random.default_rng(0).random)
         return np.array([[agents.index(type(agent).__name__) for agent in opponents.at(i)[1:]] for i in range(1000)])
 
     agents = ["Player", "Weights", "Uniform"]

@@ -218,10 +218,27 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
     assert len(opponents.agents) <= 3  # those who left are forgotten
 
 
+@pytest.mark.parametrize("opponents", ["random", [("random", 1), ("weights", 2)]], ids=["one", "a mixture"])
+def test_what_happens_in_a_game_changes_no_other(opponents: Any) -> None:
+    """Whatever the learner of game 0 answers, and however often its game ends, the other games stay as they are."""
+    told = []
+    for answer in ("first", "last", "illegal"):
+        env = EuphoriaVectorEnv(3, opponents=opponents, seat="random", illegal="end", num_players=3, stars_to_win=1)
+        _, infos = env.reset(seed=7)
+        for _ in range(250):
+            masks = np.asarray(infos["action_mask"]).astype(bool)
+            moves = masks.argmax(1)
+            if answer != "first":
+                moves[0] = np.flatnonzero(masks[0])[-1] if answer == "last" else (~masks[0]).argmax()
+            observations, rewards, *_, infos = env.step(moves)
+            told.append([observations[1:].tobytes(), rewards[1:].tobytes(), env.learners.seats[1:].tobytes()])
+    assert told[:250] == told[250:500] == told[500:] and len({seats for *_, seats in told}) > 3
+
+
 def test_a_pool_is_drawn_from_seat_by_seat() -> None:
     agents = [Fixed(1), Fixed(2), Fixed(3)]
     opponents = Opponents(300, 4, "weights", agents)
-    opponents.seat(np.arange(300), np.zeros(300, np.int64), np.full(300, 4), np.random.default_rng(0))
+    opponents.seat(np.arange(300), np.zeros(300, np.int64), np.full(300, 4), np.random.default_rng(0).random)
     for p in range(1, 4):
         at = [opponents.at(i)[p] for i in range(300)]
         assert all(70 < sum(one.salt == agent.salt for one in at) < 130 for agent in agents)

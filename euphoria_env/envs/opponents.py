@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -137,33 +136,28 @@ class Opponents:
         self.agents.append(agent)
         return len(self.agents) - 1
 
-    def seat(self, games: np.ndarray, seats: np.ndarray, players: np.ndarray, rng: np.random.Generator) -> None:
+    def seat(
+        self, games: np.ndarray, seats: np.ndarray, players: np.ndarray, draw: Callable[[tuple[int, int]], np.ndarray]
+    ) -> None:
         """Assigns opponents to the seats of games that begin.
 
         Args:
             games, seats, players: int64 (K,): the games, the seats of their learners, and their numbers of players.
-            rng: the generator from which opponents are drawn.
+            draw: returns random numbers from [0, 1) of a shape (K, seats), by which a mixture's opponents are drawn.
         """
         self.learners["seat"][games] = seats
-        after, row = (np.arange(self._players) - seats[:, None]) % players[:, None], np.intp(0)  # seats after the learner
+        after, row = (np.arange(self._players) - seats[:, None]) % players[:, None], np.array(0)  # seats after the learner
         if self._probabilities is not None:
-            row = rng.choice(len(self._next), after.shape, p=self._probabilities)
+            row = self._probabilities.cumsum()[:-1].searchsorted(draw(after.shape), "right")
         self._seated[games] = self._next[row, after - 1]
 
     def key(self, seed: int | None) -> bytes:
         """Returns the key for what agents get in games of this seed: empty if all are of this project (`keeps_games_apart`)."""
         return b"" if all(map(keeps_games_apart, self.agents)) else stretched(seed)
 
-    @contextmanager
-    def kept(self, games: np.ndarray) -> Iterator[None]:
-        """Keeps the learners, players and generators of games while others get new ones."""
-        learners = self.learners[games]
-        yield
-        self.learners[games] = learners
-
-    def seed(self, rng: np.random.Generator) -> None:
-        """Seeds the generators of the compiled opponents, from which nobody can compute the state of `rng` (R19)."""
-        self.learners["generator"] = derived_generator(rng).integers(1, 2**29, (len(self.learners), 2))
+    def seed(self, rng: np.random.Generator, games: Any = slice(None)) -> None:
+        """Seeds the generators of compiled opponents in games, from which nobody can compute the state of `rng` (R19)."""
+        self.learners["generator"][games] = derived_generator(rng).integers(1, 2**29, (len(self.learners), 2))[games]
 
     def at(self, game: int, asked: bool = False) -> list[Any]:
         """Returns the players of a game by seat, a placeholder at the learner's; if `asked`, None for those in compiled code."""

@@ -128,7 +128,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         n = self.rules.num_players
         self._begin(game, seed)
         self._seat = int(self._chance.integers(n)) if self._given_seat is None else self._given_seat
-        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self._chance)
+        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self._chance.random)
         self._line_up.seed(self._chance)
         by_itself = self._function is None and type(self)._play is OneGame._play  # a subclass may follow every move
         self._opponents = self._line_up.at(0, asked=by_itself)

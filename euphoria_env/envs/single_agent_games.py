@@ -13,7 +13,7 @@ from gymnasium.error import ResetNeeded
 from euphoria_env.agent_protocol import NO_MOVE, AgentGames, Generators
 from euphoria_env.batch import Batch
 from euphoria_env.batch_rules import BatchRules, RulesSource
-from euphoria_env.derived_seeds import derived_generator
+from euphoria_env.derived_seeds import derived_generator, drawn_for
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked
 from euphoria_env.envs.opponents import Opponents
@@ -69,6 +69,7 @@ class SingleAgentGames(AgentGames):
         self.final_ranking = np.zeros((n, self.rules.columns), np.int8)  # 0 where an illegal action ended the game
         self.illegal: dict[int, str] = {}  # by number of the game, the errors that ended games in the last step
         self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
+        self._lot, self._begun = 0, np.zeros(n, np.int64)  # what seats and opponents are drawn by; how often each game began
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
 
@@ -119,13 +120,11 @@ class SingleAgentGames(AgentGames):
         """
         games = self._games if chosen is None else np.flatnonzero(chosen)
         self.batch = self._restarted(rng, games, {i: game for i, game in (starts or {}).items() if i in games}, chosen is None)
-        if rng is None:
-            self._begin(games)
-        else:
+        if rng is not None:
             self.rng, self._seed = derived_generator(rng), seed
-            with self.opponents.kept(np.setdiff1d(self._games, games)):  # so a game has the same seats whichever others restart
-                self.opponents.seed(self.rng)
-                self._begin(self._games)
+            self.opponents.seed(self.rng, games)
+            self._lot, self._begun[games] = _seed(self.rng), 0
+        self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._positions = positions or {}
         self._play_opponents()
@@ -228,7 +227,8 @@ class SingleAgentGames(AgentGames):
         if self._unasked.max() >= MOST_UNASKED:
             raise never_asked(f"game {self._unasked.argmax()}")
         again = [i for i in games.tolist() if i in self._positions]
-        starts = {i: game_from(self._positions[i], self.rules.fixed(i), _seed(self.rng), again=True) for i in again}
+        seeds = zip(again, self._drawn(np.array(again, np.int64), -1, 0)[:, 0] * 2.0**53, strict=True)
+        starts = {i: game_from(self._positions[i], self.rules.fixed(i), int(drawn), again=True) for i, drawn in seeds}
         batch.restart(again, starts)
 
     def _end(self, batch: Batch, counts: np.ndarray) -> None:
@@ -258,10 +258,16 @@ class SingleAgentGames(AgentGames):
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 
     def _begin(self, games: np.ndarray) -> None:
-        """Assigns seats to the learners and opponents of games that begin."""
-        players = self.batch.num_players[games]
-        seats = np.full(len(games), self._given_seat) if self._given_seat is not None else self.rng.integers(players)
-        self.opponents.seat(games, seats, players, self.rng)
+        """Assigns seats to the learners and opponents of games that begin, whatever happens in other games."""
+        players, given = self.batch.num_players[games], self._given_seat
+        seats = np.full(len(games), given) if given is not None else (self._drawn(games, 0, 1)[:, 0] * players).astype(np.int64)
+        self.opponents.seat(games, seats, players, lambda shape: self._drawn(games, 1, 1 + shape[1]))
+        self._begun[games] += 1
+
+    def _drawn(self, games: np.ndarray, first: int, last: int) -> np.ndarray:
+        """Returns random numbers from [0, 1), (K, last - first), which depend on each game and how often it began alone."""
+        rows = np.broadcast_arrays(games[:, None], self._begun[games, None], np.arange(first, last))
+        return drawn_for(self._lot, np.stack(rows, -1).reshape(-1, 3)).reshape(rows[0].shape)
 
 
 def _seed(rng: np.random.Generator) -> int:
