@@ -136,15 +136,15 @@ class Batch:
         # Games that record events have a tape each; the others share one that is never written to. Nothing is ever loaded.
         self._tapes, self._potential = np.tile(tape.empty_tape(k), (n if k else 1, 1)), np.zeros((n, MAX_PLAYERS))
         self._arrays = {
-            "states": _aligned(n, GAME_DTYPE),
-            "player": _aligned(n, np.int8),
-            "mask": _aligned((n, actions.NUM_ACTIONS), np.bool_),
-            "observation": _aligned((n * self._observe, OBS_SIZE), np.int8),
-            "events": _aligned((n, k, EVENT_SIZE), np.int8),
-            "rewards": _aligned((n, players), np.float32),
-            "terminated": _aligned(n, np.bool_),
-            "truncated": _aligned(n, np.bool_),
-            "ranking": _aligned((n, players), np.int8),
+            "states": aligned(n, GAME_DTYPE),
+            "player": aligned(n, np.int8),
+            "mask": aligned((n, actions.NUM_ACTIONS), np.bool_),
+            "observation": aligned((n * self._observe, OBS_SIZE), np.int8),
+            "events": aligned((n, k, EVENT_SIZE), np.int8),
+            "rewards": aligned((n, players), np.float32),
+            "terminated": aligned(n, np.bool_),
+            "truncated": aligned(n, np.bool_),
+            "ranking": aligned((n, players), np.int8),
         }
         self._final_observation: np.ndarray | None = None  # allocated when it is first read
         self._shown = _NO_GAMES  # the games whose entries in it are not 0
@@ -175,7 +175,7 @@ class Batch:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._arrays = {name: _aligned(array.shape, array.dtype) for name, array in state["_arrays"].items()}
+        self._arrays = {name: aligned(array.shape, array.dtype) for name, array in state["_arrays"].items()}
         for name, array in self._arrays.items():
             array[...] = state["_arrays"][name]
         self._gather()
@@ -299,7 +299,7 @@ class Batch:
     def final_observation(self) -> np.ndarray:
         """int8 (N, P, OBS_SIZE), what all players saw of the games that ended in the last step, 0 elsewhere."""
         if self._final_observation is None:
-            self._final_observation = _aligned((self.n * self._observe, self._game_rules.columns, OBS_SIZE), np.int8)
+            self._final_observation = aligned((self.n * self._observe, self._game_rules.columns, OBS_SIZE), np.int8)
             self._views.final_observation = self._final_observation.view()
         if self._shown is not self._ended and self._observe:
             self._final_observation[self._shown] = 0
@@ -413,10 +413,10 @@ def _end(pool: ThreadPoolExecutor) -> None:
             continue
 
 
-def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Returns an array of zeros that begins at a multiple of `_ALIGNMENT` bytes."""
+def aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Returns an array of zeros that begins at a multiple of `_ALIGNMENT` bytes; it owns no memory, so nobody can resize it."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    room = np.zeros(size + _ALIGNMENT, np.uint8)
+    room = np.frombuffer(bytearray(size + _ALIGNMENT), np.uint8)
     first = -room.ctypes.data % _ALIGNMENT
     return room[first : first + size].view(dtype).reshape(shape)
 

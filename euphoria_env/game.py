@@ -327,7 +327,17 @@ class Game:
             ValueError: a kind is unknown, a value is impossible, or a player already holds a loaded card; nothing is loaded.
         """
         self._log.load(self._row, outcomes)
-        self._loads.append((len(self._moves), plain_outcomes(outcomes)))
+        self._note_load(outcomes)
+
+    def _note_load(self, outcomes: Mapping[str, Sequence[Any]]) -> None:
+        """Notes outcomes for records, together with those loaded since the last move."""
+        after, new = len(self._moves), {kind: values for kind, values in plain_outcomes(outcomes).items() if values}
+        last = self._loads[-1][1] if self._loads and self._loads[-1][0] == after else None
+        if isinstance(last, dict):
+            del self._loads[-1]
+            new = {kind: last.get(kind, []) + new.get(kind, []) for kind in {**last, **new}}
+        if new:
+            self._loads.append((after, new))
 
     def reseed(self, seed: int) -> None:
         """Lets all chance from now on follow from a seed, as in a new game; loaded outcomes that wait are dropped.
@@ -338,6 +348,8 @@ class Game:
         seed = read_seed(seed)
         seed_row(self._row, seed)
         self._log.waiting = {}
+        while self._loads and self._loads[-1][0] == len(self._moves):  # what this seed makes void
+            del self._loads[-1]
         self._loads.append((len(self._moves), seed))
 
     @property

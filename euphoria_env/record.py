@@ -26,6 +26,7 @@ RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 Outcome = tuple[str, int | str]  # the kind and the value of a random outcome
 # The moves before it; the outcomes of `load`, or of the next `play`, or the seed of `reseed`.
 Load = tuple[int, dict[str, list[Any]] | list[list[Any]] | int]
+_MOST_SINCE = 2_000  # lines of a position's `since`; turns are far shorter
 _NO_MOVE = "a move must follow the outcomes that are given for it"
 New = TypeVar("New", bound="Game")
 
@@ -156,7 +157,10 @@ def _play_line(game: Game, line: str, given: list[Any] | None) -> list[Any] | No
 def play_since(game: Game, lines: Any) -> None:
     """Plays what was played in a position since its turn began; a `ValueError` names the line that cannot be played."""
     given = None
-    for k, line in enumerate(lines := Reader().items("since", lines)):
+    Reader.require(
+        len(lines := Reader().items("since", lines)) <= _MOST_SINCE, "since", f"these are more than {_MOST_SINCE} lines"
+    )
+    for k, line in enumerate(lines):
         if not isinstance(line, str):
             Reader.must(f"since[{k}]", f"be a move or a line of outcomes, not {shown(line)}")
         try:

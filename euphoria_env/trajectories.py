@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.batch import Batch, fixed, show
+from euphoria_env.batch import Batch, aligned, fixed, show
 from euphoria_env.engine import trajectory_kernels
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN, DecisionColumns
 from euphoria_env.json_reader import read_distinct, read_indices, read_integer
@@ -40,9 +40,7 @@ class Trajectories:
 
     def __init__(self, batch: Batch, capacity: int) -> None:
         self.size, self.capacity = 0, read_integer("capacity", capacity, 0)
-        room = {
-            field: np.zeros(self.capacity, np.float32 if field == "reward" else np.int64) for field in DecisionColumns._fields
-        }
+        room = {field: aligned(self.capacity, np.float32 if field == "reward" else np.int64) for field in DecisionColumns._fields}
         self._columns = DecisionColumns(**room)
         self._views = show(room)
         self.attached: list[np.ndarray] = []
@@ -135,7 +133,7 @@ class Trajectories:
 
     def _larger(self, old: np.ndarray) -> np.ndarray:
         """Returns a new array with room for all decisions that begins with the rows of an old one."""
-        new = np.zeros((self.capacity, *old.shape[1:]), old.dtype)
+        new = (np.zeros if old.dtype.hasobject else aligned)((self.capacity, *old.shape[1:]), old.dtype)
         new[: self.size] = old[: self.size]
         return new
 

@@ -142,7 +142,7 @@ class GameEndpoints:
         if body.start is not None:
             study, ply = await self.studies.find(body.start.study, client), body.start.ply
             return lambda: branch(study, ply)
-        return lambda: Game(Rules.from_dict({**(body.rules or {}), "num_players": len(body.seats)}), secrets.randbits(63))
+        return lambda: Game(Rules.from_dict({"num_players": len(body.seats), **(body.rules or {})}), secrets.randbits(63))
 
     def sit(self, context: RequestContext) -> Response:
         """Turns the token of a seat link into a cookie."""
