@@ -12,11 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof
 
-from euphoria_agents.network.compiled_layers import (
-    add_rows,
-    find_rows,
-    log_chances,
-)  # fmt: skip
+from euphoria_agents.network.compiled_layers import find_rows, log_chances
+from euphoria_agents.network.float_vectors import add_rows
 from euphoria_agents.network.weight_layout import RowFeatures
 from euphoria_agents.training.csr import CSR
 from euphoria_env.engine.byte_copies import borrowed

@@ -57,7 +57,7 @@ class Learner:
         # This gradient by thread, of which `_dense` is the sum; one thread alone writes to `_dense`.
         self._sums = torch.zeros(threads.size, len(self._dense)) if threads.size > 1 else self._dense[None]
         self._facts = np.zeros((threads.size, len(FACTS)))
-        self._table = np.empty((network.first.rows, self.parameters[0].shape[1]), np.float32)
+        self._table = torch.empty(network.first.rows, self.parameters[0].shape[1]).numpy()
         begins = network.first.begins  # the rows of an entry stay in one range, since they change the same features
         parts = 1 if threads.size == 1 else 2 * threads.size
         cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, parts)])
@@ -101,7 +101,7 @@ class Learner:
         first, weight = self.network.first, self.parameters[0]
         weigh = partial(kernels.weigh_rows, first.row_features, weight.detach().numpy())
         self.threads.run([partial(weigh, *rows, self._table) for rows in ranges(len(self._table), self.threads.size)])
-        by_first = np.empty((len(which), self._table.shape[1]), np.float32)
+        by_first = torch.empty(len(which), self._table.shape[1]).numpy()
         bounds = ranges(len(which), self.threads.size)
         ends, decisions = first.room_for_groups(self._rows, which, [start for start, _ in bounds])
 
