@@ -6,7 +6,15 @@ import numba
 import numpy as np
 import pytest
 
-from euphoria_agents.network.float_vectors import WIDTH, add_products, add_rows, aligned, positives, subtract_rows
+from euphoria_agents.network.float_vectors import (
+    WIDTH,
+    add_products,
+    add_rows,
+    add_weighted_rows,
+    aligned,
+    positives,
+    subtract_rows,
+)
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -24,6 +32,11 @@ def compiled_subtract(x, table, index, first, last):  # type: ignore[no-untyped-
 
 
 @numba.njit
+def compiled_weighted(x, table, index, factors, first, last):  # type: ignore[no-untyped-def]
+    add_weighted_rows(x, table, index, factors, first, last)
+
+
+@numba.njit
 def compiled_products(out, weights, x):  # type: ignore[no-untyped-def]
     add_products(out, weights, x)
 
@@ -37,16 +50,19 @@ def compiled_positives(x, at):  # type: ignore[no-untyped-def]
 def test_compiled_sums_are_those_of_python(size: int) -> None:
     rng = np.random.default_rng(size)
     table, x = (rng.normal(size=shape).astype(np.float32) for shape in ((40, size), size))
-    index = rng.integers(40, size=50).astype(np.int16)
-    pairs = ((add_rows, compiled_add), (subtract_rows, compiled_subtract))
-    for first, last in ((0, 0), (3, 4), (0, 8), (5, 20), (1, 50)):
-        for plain, compiled in pairs:
+    index, factors = rng.integers(40, size=50).astype(np.int16), rng.normal(size=50).astype(np.float32)
+    ones = np.ones(50)
+    for plain, compiled, given, times in (
+        (add_rows, compiled_add, (), ones),
+        (subtract_rows, compiled_subtract, (), -ones),
+        (add_weighted_rows, compiled_weighted, (factors,), factors),
+    ):
+        for first, last in ((0, 0), (3, 4), (0, 8), (5, 20), (1, 50)):
             expected, found = x.copy(), x.copy()
-            plain(expected, table, index, first, last)
-            compiled(found, table, index, first, last)
+            plain(expected, table, index, *given, first, last)
+            compiled(found, table, index, *given, first, last)
             assert np.array_equal(found, expected), (plain.__name__, first, last)
-            sign = 1 if plain is add_rows else -1
-            assert found == pytest.approx(x + sign * table[index[first:last]].sum(0), abs=1e-4)
+            assert found == pytest.approx(x + times[first:last] @ table[index[first:last]], abs=1e-4)
 
 
 @pytest.mark.parametrize("size", SIZES)

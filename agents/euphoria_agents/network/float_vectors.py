@@ -19,9 +19,9 @@ from numba.core import cgutils
 
 from euphoria_env.engine.jit import native
 
-WIDTH = 64  # the most entries at once
+WIDTH = 64  # inputs at once
 _LINE = 64  # bytes that processors load at once
-_WIDTHS = WIDTH, 16, 1  # of columns; all sums of the first fit the registers of a processor with AVX2
+_WIDTHS = 128, 32, 1  # columns at once; the sums of the first fill the registers of a processor with AVX2
 _FLOAT, _WORD, _NUMBER = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 
 
@@ -37,6 +37,13 @@ def aligned(array: np.ndarray) -> np.ndarray:
 def _place(builder: Any, data: Any, at: Any, width: int) -> Any:
     """Returns a pointer to a vector of floats."""
     return builder.bitcast(builder.gep(data, [at]), ir.VectorType(_FLOAT, width).as_pointer())
+
+
+def _times(builder: Any, factor: Any, vector: Any) -> Any:
+    """Returns a number times a vector. Nothing fuses this with the sum that follows, so that all processors round alike."""
+    n, zero = vector.type.count, _NUMBER(0)
+    one = builder.insert_element(vector.type(ir.Undefined), factor, zero)
+    return builder.fmul(builder.shuffle_vector(one, one, ir.VectorType(_NUMBER, n)([0] * n)), vector)
 
 
 def _columns(builder: Any, size: Any) -> Iterator[tuple[int, Any]]:
@@ -57,53 +64,59 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> Itera
             yield found.data, cgutils.unpack_tuple(builder, found.shape)
 
 
-def _sum_rows(change: str) -> Any:
-    """Returns what compiles `add_rows` or `subtract_rows`."""
+def _sum(change: str, *kinds: Any) -> Any:
+    """Returns what compiles `add_rows` and its kin, for arguments of these types."""
 
-    def typed(typing_context: Any, x: Any, table: Any, index: Any, first: Any, last: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (out, (size,)), (data, (_, stride)), (rows, _) = _arrays(context, builder, signature, arguments)
-            start, end = arguments[3:]
-            middle = builder.sub(end, builder.srem(builder.sub(end, start), _WORD(8)))
-            for width, column in _columns(builder, size):
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        (out, (size,)), (data, (_, stride)), (index, _), *factors = _arrays(context, builder, signature, arguments)
+        first, last = arguments[-2:]
+        middle = builder.sub(last, builder.srem(builder.sub(last, first), _WORD(8)))
+        for width, column in _columns(builder, size):
 
-                def row(k: Any, width: int = width, column: Any = column) -> Any:
-                    number = context.cast(builder, builder.load(builder.gep(rows, [k])), index.dtype, types.int64)
-                    return builder.load(_place(builder, data, builder.add(builder.mul(number, stride), column), width), align=4)
+            def row(k: Any, width: int = width, column: Any = column) -> Any:
+                number = context.cast(builder, builder.load(builder.gep(index, [k])), kinds[2].dtype, types.int64)
+                place = _place(builder, data, builder.add(builder.mul(number, stride), column), width)
+                found = builder.load(place, align=4)
+                return _times(builder, builder.load(builder.gep(factors[0][0], [k])), found) if factors else found
 
-                place = _place(builder, out, column, width)
-                total = cgutils.alloca_once_value(builder, builder.load(place, align=4))
-                for begin, stop, many in ((start, middle, 8), (middle, end, 1)):
-                    with cgutils.for_range_slice(builder, begin, stop, _WORD(many), _WORD) as (k, _):
-                        more = reduce(builder.fadd, [row(builder.add(k, _WORD(j))) for j in range(many)])
-                        builder.store(getattr(builder, change)(builder.load(total), more), total)
-                builder.store(builder.load(total), place, align=4)
-            return context.get_dummy_value()
+            place = _place(builder, out, column, width)
+            total = cgutils.alloca_once_value(builder, builder.load(place, align=4))
+            for start, end, many in ((first, middle, 8), (middle, last, 1)):
+                with cgutils.for_range_slice(builder, start, end, _WORD(many), _WORD) as (k, _):
+                    more = reduce(builder.fadd, [row(builder.add(k, _WORD(j))) for j in range(many)])
+                    builder.store(getattr(builder, change)(builder.load(total), more), total)
+            builder.store(builder.load(total), place, align=4)
+        return context.get_dummy_value()
 
-        return types.none(x, table, index, types.int64, types.int64), generate
-
-    return typed
+    return types.none(*kinds), generate
 
 
-def _sums(table: np.ndarray, index: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yields what `add_rows` adds, one after another: the sums of eight rows each, then single rows."""
-    rows, eights = table[index, :size], len(index) - len(index) % 8
+def _sums(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Yields what is added, one after another: the sums of eight rows each, then single rows."""
+    eights = len(rows) - len(rows) % 8
     yield from (reduce(operator.add, rows[k : k + 8]) for k in range(0, eights, 8))
     yield from rows[eights:]
 
 
-@native(_sum_rows("fadd"))
+@native(lambda _, x, table, index, first, last: _sum("fadd", x, table, index, types.int64, types.int64))
 def add_rows(x: Any, table: Any, index: Any, first: int, last: int) -> None:
     """Adds rows index[first] to index[last - 1] of a table to x, both float32."""
-    for one in _sums(table, index[first:last], len(x)):
+    for one in _sums(table[index[first:last], : len(x)]):
         x += one
 
 
-@native(_sum_rows("fsub"))
+@native(lambda _, x, table, index, first, last: _sum("fsub", x, table, index, types.int64, types.int64))
 def subtract_rows(x: Any, table: Any, index: Any, first: int, last: int) -> None:
     """Subtracts rows index[first] to index[last - 1] of a table from x."""
-    for one in _sums(table, index[first:last], len(x)):
+    for one in _sums(table[index[first:last], : len(x)]):
         x -= one
+
+
+@native(lambda _, x, table, index, factors, first, last: _sum("fadd", x, table, index, factors, types.int64, types.int64))
+def add_weighted_rows(x: Any, table: Any, index: Any, factors: Any, first: int, last: int) -> None:
+    """Adds rows index[first] to index[last - 1] of a table to x, each times its factor."""
+    for one in _sums(factors[first:last, None] * table[index[first:last], : len(x)]):
+        x += one
 
 
 def _positives(builder: Any, data: Any, at: Any, size: Any) -> Any:
@@ -147,9 +160,8 @@ def _multiply(typing_context: Any, out: Any, weights: Any, x: Any) -> Any:
                     builder.store(builder.and_(bits, builder.sub(bits, _WORD(1))), left)
                     i = builder.add(at, builder.cttz(bits, ir.IntType(1)(1)))
                     row = builder.load(_place(builder, data, builder.add(builder.mul(i, size), column), width), align=4)
-                    one = builder.insert_element(row.type(ir.Undefined), builder.load(builder.gep(inputs, [i])), _NUMBER(0))
-                    factor = builder.shuffle_vector(one, one, ir.VectorType(_NUMBER, width)([0] * width))
-                    builder.store(builder.fadd(builder.load(total), builder.fmul(factor, row)), total)
+                    product = _times(builder, builder.load(builder.gep(inputs, [i])), row)
+                    builder.store(builder.fadd(builder.load(total), product), total)
             builder.store(builder.load(total), place, align=4)
         return context.get_dummy_value()
 

@@ -61,7 +61,7 @@ class FirstLayer(nn.Module):
     def room_for_groups(self, rows: CSR, which: np.ndarray, firsts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Returns the arrays that `kernels.group_by_row` fills, for the parts of `which` that begin at `firsts`."""
         ends = np.empty((len(firsts), self.rows + 2), np.int64)
-        starts = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[which])])
+        starts = np.concatenate([[0], np.cumsum(rows.indptr[which + 1] - rows.indptr[which])])
         ends[:, 0] = starts[list(firsts)]
         return ends, np.empty(starts[-1], np.int32)
 
