@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof
 
+from euphoria_agents.network import float_vectors
+from euphoria_agents.network.float_vectors import add_products, add_rows, positives, subtract_rows
 from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from
@@ -38,50 +40,23 @@ POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0),
 
 
 @jit
-def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
-    """Adds rows index[first] to index[last - 1] of a table to x."""
-    x, table, index = borrowed((x, table, index))
-    for k in range(first, last - 7, 8):  # eight at a time, so that x is read and written less often
-        a, b, c, d = table[index[k]], table[index[k + 1]], table[index[k + 2]], table[index[k + 3]]
-        e, f, g, h = table[index[k + 4]], table[index[k + 5]], table[index[k + 6]], table[index[k + 7]]
-        for j in range(len(x)):
-            x[j] += a[j] + b[j] + c[j] + d[j] + e[j] + f[j] + g[j] + h[j]
-    at = last - (last - first) % 8
-    for k in range(at, last - 1, 2):
-        a, b = table[index[k]], table[index[k + 1]]
-        for j in range(len(x)):
-            x[j] = (x[j] + a[j]) + b[j]
-    if (last - at) % 2:
-        a = table[index[last - 1]]
-        for j in range(len(x)):
-            x[j] += a[j]
-
-
-@jit
-def positive_entries(x, index):  # type: ignore[no-untyped-def]
-    """Writes the indices of the positive entries of x into `index`, which is as long as x; returns their number."""
-    n = 0
-    for i in range(len(x)):
-        index[n] = i  # without a branch, which the processor could not predict
-        n += x[i] > np.float32(0.0)
-    return n
-
-
-@jit
 def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
     """Writes the log-probabilities of n moves, from the outputs x of the last hidden layer, none of which is negative."""
     x, weight = borrowed(x), borrowed(weight)
-    index = np.empty(weight.shape[1], np.int64)
-    some = index[: positive_entries(x[: len(index)], index)]
+    size = weight.shape[1]
     for k in range(0, n, 4):  # four at a time: one sum alone would wait for each addition; the last move may be repeated
         m0, m1, m2, m3 = moves[k], moves[min(k + 1, n - 1)], moves[min(k + 2, n - 1)], moves[min(k + 3, n - 1)]
         row0, row1, row2, row3 = weight[m0], weight[m1], weight[m2], weight[m3]
         sum0, sum1, sum2, sum3 = bias[m0], bias[m1], bias[m2], bias[m3]
-        for i in some:
-            sum0 += x[i] * row0[i]
-            sum1 += x[i] * row1[i]
-            sum2 += x[i] * row2[i]
-            sum3 += x[i] * row3[i]
+        for first in range(0, size, float_vectors.WIDTH):
+            bits = positives(x[:size], first)
+            while bits:
+                i = first + lowest_bit(bits)
+                bits &= bits - 1
+                sum0 += x[i] * row0[i]
+                sum1 += x[i] * row1[i]
+                sum2 += x[i] * row2[i]
+                sum3 += x[i] * row3[i]
         out[k], out[min(k + 1, n - 1)], out[min(k + 2, n - 1)], out[min(k + 3, n - 1)] = sum0, sum1, sum2, sum3
     top = -math.inf
     for k in range(n):
@@ -122,28 +97,10 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
     """Writes the outputs of a layer with ReLU; no input is negative. At `at` begin its (in, out) weights, then its bias."""
     x, weights, out = borrowed((x, weights, out))
     first_bias = at + size_in * size_out
-    index = np.empty(size_in, np.int64)
-    n = positive_entries(x[:size_in], index)
     out[:size_out] = weights[first_bias : first_bias + size_out]
-    add_products(out[:size_out], weights[at:first_bias], x, index, n)
+    add_products(out[:size_out], weights[at:first_bias], x[:size_in])
     for j in range(size_out):
         out[j] = max(out[j], np.float32(0.0))
-
-
-@jit
-def add_products(out, weights, x, index, n):  # type: ignore[no-untyped-def]
-    """Adds to `out` x[index[k]] times row index[k] of the weights, for k from 0 to n - 1; a row is as long as `out`."""
-    size = len(out)
-    for k in range(0, n - 3, 4):  # four at a time, but added in the same order as one by one
-        i0, i1, i2, i3 = index[k], index[k + 1], index[k + 2], index[k + 3]
-        a, b, c, d = x[i0], x[i1], x[i2], x[i3]
-        row0, row1, row2, row3 = weights[i0 * size :], weights[i1 * size :], weights[i2 * size :], weights[i3 * size :]
-        for j in range(size):
-            out[j] = (((out[j] + a * row0[j]) + b * row1[j]) + c * row2[j]) + d * row3[j]
-    for k in range(n - n % 4, n):
-        a, row0 = x[index[k]], weights[index[k] * size :]
-        for j in range(size):
-            out[j] += a * row0[j]
 
 
 @jit
@@ -195,12 +152,7 @@ def find_changed_rows(observation, base, begins, index):  # type: ignore[no-unty
 @jit
 def change_rows(x, rows, index, more, less):  # type: ignore[no-untyped-def]
     """Adds to x the `more` rows at the start of `index`, and subtracts the `less` rows at its end."""
-    if less:
-        for j in range(len(x)):
-            x[j] = -x[j]
-        add_rows(x, rows, index, len(index) - less, len(index))
-        for j in range(len(x)):
-            x[j] = -x[j]
+    subtract_rows(x, rows, index, len(index) - less, len(index))
     add_rows(x, rows, index, 0, more)
 
 
@@ -212,7 +164,7 @@ def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def
     """
     at, _, size_out = table[0]
     x[:size_out] = weights[at : at + size_out]
-    add_rows(x[:size_out], borrowed(rows), index, 0, n)
+    add_rows(x[:size_out], rows, index, 0, n)
     return later_layers(weights, table, x, y)
 
 

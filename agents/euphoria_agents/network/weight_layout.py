@@ -11,6 +11,7 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
 from euphoria_agents.network.compiled_layers import VALUES, Policy
+from euphoria_agents.network.float_vectors import aligned
 from euphoria_env.observations import OBS_SIZE
 
 NO_LAYER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
@@ -85,7 +86,7 @@ def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
         row[:] = start, *weight.shape
         flat += [weight.ravel(), bias]
         start += weight.size + bias.size
-    return np.concatenate(flat).astype(np.float32), table
+    return aligned(np.concatenate(flat)), table
 
 
 def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER) -> Policy:
@@ -93,4 +94,4 @@ def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: Layer
     begins, rows, hidden = active_feature_rows(features, hidden)
     weights, table = flatten(hidden)
     heads = head[0].T, head[1], value[0].ravel(), value[1]
-    return Policy(begins, rows, weights, table, *(np.ascontiguousarray(one, np.float32) for one in heads))
+    return Policy(begins, aligned(rows), weights, table, *map(aligned, heads))

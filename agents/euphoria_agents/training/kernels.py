@@ -12,11 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof
 
-from euphoria_agents.network.compiled_layers import (
-    add_rows,
-    find_rows,
-    log_chances,
-)  # fmt: skip
+from euphoria_agents.network.compiled_layers import find_rows, log_chances
+from euphoria_agents.network.float_vectors import add_rows, add_weighted_rows
 from euphoria_agents.network.weight_layout import RowFeatures
 from euphoria_agents.training.csr import CSR
 from euphoria_env.engine.byte_copies import borrowed
@@ -71,27 +68,13 @@ def record_observations(observations, begins, row_ends, row):  # type: ignore[no
 # -------------------------------------------------------------------------------------------------------------- first layer
 
 
-@jit
-def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyped-def]
-    """Adds rows index[first] to index[last - 1] of `weight` to x, each times its value."""
-    for k in range(first, last - 3, 4):  # four at a time, so that x is read and written less often
-        a, b, c, d = weight[index[k]], weight[index[k + 1]], weight[index[k + 2]], weight[index[k + 3]]
-        p, q, r, s = value[k], value[k + 1], value[k + 2], value[k + 3]
-        for j in range(len(x)):
-            x[j] += p * a[j] + q * b[j] + r * c[j] + s * d[j]
-    for k in range(last - (last - first) % 4, last):
-        a, p = weight[index[k]], value[k]
-        for j in range(len(x)):
-            x[j] += p * a[j]
-
-
 @entry(FEATURES, "float32[:,:] int64 int64 float32[:,:]")
 def weigh_rows(features, weight, first, last, out):  # type: ignore[no-untyped-def]
     """Writes what rows `first` to `last` - 1 add to the first layer: the weights of their features, each times its value."""
     features, weight, out = borrowed((features, weight, out))
     for r in range(first, last):
         out[r, :] = 0.0
-        add_weighted(out[r], weight, features.feature, features.value, features.ends[r], features.ends[r + 1])
+        add_weighted_rows(out[r], weight, features.feature, features.value, features.ends[r], features.ends[r + 1])
 
 
 @entry(LISTS, "int64[:] float32[:,:] float32[:] float32[:,:]")
@@ -153,28 +136,30 @@ def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):
 # --------------------------------------------------------------------------------------------------------------- the moves
 
 
-@entry("float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, "float32[:,:]", HEAD, "float64[:]")
-def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: ignore[no-untyped-def]
+@entry("float32[:,:] float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, HEAD, "float64[:]")
+def learn_moves(x, by_x, head, targets, which, loss, by_head, facts):  # type: ignore[no-untyped-def]
     """Computes the clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss.
 
     Args:
         x: float32 (B, width), the last hidden layer of each of the decisions `which`.
-        by_x: the gradient with respect to x is written to it; that of `head` is added to `by_head`.
+        by_x: the gradient with respect to x is added to it; that of `head` is added to `by_head`.
         facts: float64 (4,), to which the sums of objective, entropy, clipped ratios and approximate KL divergence are added.
     """
-    x, head, targets, which, by_x, by_head = borrowed((x, head, targets, which, by_x, by_head))
-    legal, chances = targets.legal.indices, np.empty(len(head.bias), np.float32)
+    x, by_x, head, targets, which, by_head = borrowed((x, by_x, head, targets, which, by_head))
+    logs, chances = np.empty(len(head.bias), np.float32), np.empty(len(head.bias), np.float32)
     for k in range(len(which)):
         i = which[k]
         low, high = targets.legal.indptr[i], targets.legal.indptr[i + 1]
-        log_chances(x[k], head.weight, head.bias, legal[low:high], high - low, chances)
+        legal, n = targets.legal.indices[low:high], high - low
+        log_chances(x[k], head.weight, head.bias, legal, n, logs)
         chosen, entropy = 0, 0.0
-        for j in range(high - low):
-            entropy -= math.exp(chances[j]) * chances[j]
-            if legal[low + j] == targets.move[i]:
+        for j in range(n):
+            chances[j] = math.exp(logs[j])
+            entropy -= chances[j] * logs[j]
+            if legal[j] == targets.move[i]:
                 chosen = j
         # float64, so that `clipped` equals gain * ratio exactly where nothing is clipped
-        difference = np.float64(chances[chosen] - targets.log_prob[i])
+        difference = np.float64(logs[chosen] - targets.log_prob[i])
         ratio, gain = math.exp(difference), np.float64(targets.advantage[i])
         clipped = gain * min(max(ratio, 1.0 - loss.clip), 1.0 + loss.clip)
         by_chosen = -gain * ratio * loss.scale if gain * ratio <= clipped else 0.0
@@ -182,18 +167,32 @@ def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: i
         facts[1] += entropy
         facts[2] += abs(ratio - 1.0) > loss.clip
         facts[3] += ratio - 1.0 - difference
-        seen, by_seen = x[k], by_x[k]
-        by_seen[:] = 0.0
-        for j in range(high - low):
-            chance, m = math.exp(chances[j]), legal[low + j]
-            by_chance = by_chosen * ((1.0 if j == chosen else 0.0) - chance)
-            by_policy = loss.entropy * (chances[j] + entropy)
-            by_logit = np.float32(by_chance + loss.scale * chance * by_policy)
-            by_head.bias[m] += by_logit
-            weight, by_weight = head.weight[m], by_head.weight[m]
-            for c in range(len(seen)):
-                by_seen[c] += by_logit * weight[c]
-                by_weight[c] += by_logit * seen[c]
+        by_logits = chances
+        for j in range(n):
+            by_chance = by_chosen * ((1.0 if j == chosen else 0.0) - chances[j])
+            by_logits[j] = by_chance + loss.scale * chances[j] * loss.entropy * (logs[j] + entropy)
+            by_head.bias[legal[j]] += by_logits[j]
+            add_multiple(by_head.weight[legal[j]], by_logits[j], x[k])
+        add_weighted_rows(by_x[k], head.weight, legal, by_logits, 0, n)
+
+
+@jit
+def add_multiple(out, factor, x):  # type: ignore[no-untyped-def]
+    """Adds a factor times x to `out`."""
+    out, x = borrowed((out, x))
+    for c in range(len(out)):
+        out[c] += factor * x[c]
+
+
+@entry("float32[:,:] float32[:,:] float32[:]")
+def relu_back(out, by, by_bias):  # type: ignore[no-untyped-def]
+    """Turns the gradient `by` with respect to outputs of a layer after its ReLU into that before; writes that of its bias."""
+    out, by, by_bias = borrowed((out, by, by_bias))
+    by_bias[:] = 0.0
+    for k in range(len(by)):
+        for c in range(len(by_bias)):
+            by[k, c] = by[k, c] if out[k, c] > np.float32(0.0) else np.float32(0.0)
+            by_bias[c] += by[k, c]
 
 
 # --------------------------------------------------------------------------------------------------------------- optimizer

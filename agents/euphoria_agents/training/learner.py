@@ -49,15 +49,16 @@ class Learner:
         self.parameters = list(network.parameters())  # weights and bias of the first layer, the trunk, the head and the value
         self.flat = torch.cat([one.detach().reshape(-1) for one in self.parameters])
         self.gradient, self.mean, self.square = (torch.zeros_like(self.flat) for _ in range(3))
-        sizes = [one.numel() for one in self.parameters]
+        sizes, self._width = [one.numel() for one in self.parameters], self.parameters[0].shape[1]
         for one, data, gradient in zip(self.parameters, self.flat.split(sizes), self.gradient.split(sizes), strict=True):
             one.data, one.grad = data.view_as(one), gradient.view_as(one)
         self.steps = 0
         self._dense = self.gradient[sizes[0] :]  # the gradient of all but the first layer's weights
-        # This gradient by thread, of which `_dense` is the sum; one thread alone writes to `_dense`.
-        self._sums = torch.zeros(threads.size, len(self._dense)) if threads.size > 1 else self._dense[None]
+        # This gradient by thread, in whole lines of the cache; `_dense` is the sum, to which one thread alone writes directly.
+        rows = torch.zeros(threads.size, -(-len(self._dense) // 16) * 16)[:, : len(self._dense)]
+        self._sums = rows if threads.size > 1 else self._dense[None]
         self._facts = np.zeros((threads.size, len(FACTS)))
-        self._table = np.empty((network.first.rows, self.parameters[0].shape[1]), np.float32)
+        self._table = torch.empty(network.first.rows, self._width).numpy()
         begins = network.first.begins  # the rows of an entry stay in one range, since they change the same features
         parts = 1 if threads.size == 1 else 2 * threads.size
         cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, parts)])
@@ -101,7 +102,7 @@ class Learner:
         first, weight = self.network.first, self.parameters[0]
         weigh = partial(kernels.weigh_rows, first.row_features, weight.detach().numpy())
         self.threads.run([partial(weigh, *rows, self._table) for rows in ranges(len(self._table), self.threads.size)])
-        by_first = np.empty((len(which), self._table.shape[1]), np.float32)
+        by_first = torch.empty(len(which), self._width)
         bounds = ranges(len(which), self.threads.size)
         ends, decisions = first.room_for_groups(self._rows, which, [start for start, _ in bounds])
 
@@ -110,11 +111,12 @@ class Learner:
             self._differentiate(k, which, slice(start, end), by_first[start:end])
 
         self.threads.run([partial(differentiate, k, *part) for k, part in enumerate(bounds)])
-        back = partial(kernels.first_layer_back, ends, decisions, by_first, first.row_features)
+        back = partial(kernels.first_layer_back, ends, decisions, by_first.numpy(), first.row_features)
         by_weight = weight.grad.numpy()
-        self.threads.run([partial(back, *rows, by_weight) for rows in self._row_ranges])
+        tasks = [partial(back, *rows, by_weight) for rows in self._row_ranges]
         if self.threads.size > 1:
-            torch.sum(self._sums, 0, out=self._dense)
+            tasks.append(partial(torch.sum, self._sums, 0, out=self._dense))
+        self.threads.run(tasks)
         return self._facts.sum(0)
 
     def step(self, rate: float) -> None:
@@ -133,51 +135,42 @@ class Learner:
         scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
         self.threads.run([partial(update, part, scale) for part in parts])
 
-    def _differentiate(self, k: int, whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
+    def _differentiate(self, k: int, whole: np.ndarray, part: slice, by_first: Tensor) -> None:
         """Computes part k of the gradients, from `part` of the decisions `whole`: of the first layer's outputs and `_dense`.
 
         The few layers are differentiated by hand: autograd would take as long again as the products of matrices.
         """
-        which, parameters = whole[part], self.parameters[1:]
+        which, parameters, head = whole[part], self.parameters[1:], self.network.value_head
         parts = zip(self._sums[k].split([one.numel() for one in parameters]), parameters, strict=True)
-        by_bias, *by_trunk, by_head, by_head_bias, by_value, by_value_bias = (sums.view_as(one) for sums, one in parts)
+        *by_layers, by_head, by_head_bias, by_value, by_value_bias = (sums.view_as(one) for sums, one in parts)
         with torch.no_grad():
             outputs = self._forward(which)
-            by, by_values = self._heads_back(k, which, len(whole), outputs[-1], by_head.zero_(), by_head_bias.zero_())
-            torch.mv(outputs[-1].t(), by_values, out=by_value[0])
-            by_value_bias[0] = by_values.sum()
-            by.addr_(by_values, self.network.value_head.weight[0])
+            by = [by_first, *map(torch.empty_like, outputs[1:])]  # the gradients with respect to the outputs
+            error = torch.addmv(head.bias, outputs[-1], head.weight[0]) - torch.from_numpy(self._returns[which])
+            self._facts[k, :-1], self._facts[k, -1] = 0.0, float(error.square().sum())
+            error *= 2 * VALUE_WEIGHT / len(whole)
+            torch.mv(outputs[-1].t(), error, out=by_value[0])
+            by_value_bias[0] = error.sum()
+            torch.outer(error, head.weight[0], out=by[-1])
+            by_moves = Head(by_head.zero_().numpy(), by_head_bias.zero_().numpy())
+            self._learn_moves(k, which, 1 / len(whole), outputs[-1].numpy(), by[-1].numpy(), by_moves)
             for j in range(len(outputs) - 1, -1, -1):
-                torch.ops.aten.threshold_backward.grad_input(by, outputs[j], 0, grad_input=by)  # of the ReLU
-                torch.sum(by, 0, out=by_trunk[2 * j - 1] if j else by_bias)
+                kernels.relu_back(outputs[j].numpy(), by[j].numpy(), by_layers[2 * j].numpy())
                 if j:
-                    torch.mm(by.t(), outputs[j - 1], out=by_trunk[2 * j - 2])
-                    by = torch.mm(by, self.network.trunk[j - 1].weight)
-            by_first[:] = by.numpy()
+                    torch.mm(by[j].t(), outputs[j - 1], out=by_layers[2 * j - 1])
+                    torch.mm(by[j], self.network.trunk[j - 1].weight, out=by[j - 1])
 
     def _forward(self, which: np.ndarray) -> list[Tensor]:
         """Returns the outputs of the hidden layers for some decisions, each after its ReLU."""
-        outputs = [torch.empty(len(which), self._table.shape[1])]
+        outputs = [torch.empty(len(which), self._width)]
         kernels.first_layer(self._rows, which, self._table, self.network.first.bias.numpy(), outputs[0].numpy())
         outputs[0].relu_()
         for one in self.network.trunk:
             outputs.append(torch.addmm(one.bias, outputs[-1], one.weight.t()).relu_())
         return outputs
 
-    def _heads_back(
-        self, k: int, which: np.ndarray, batch: int, last: Tensor, by_head: Tensor, by_head_bias: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Computes the gradients of the loss with respect to the policy head, and the facts of part k.
-
-        Returns:
-            The gradients with respect to the last hidden layer through the policy, (N, width), and to the values, (N,).
-        """
-        head, value_head, facts = self.network.head, self.network.value_head, self._facts[k]
-        facts[:] = 0.0
-        error = torch.addmv(value_head.bias, last, value_head.weight[0]) - torch.from_numpy(self._returns[which])
-        facts[4] = float(error.square().sum())
-        by = torch.empty_like(last)
-        loss = Loss(CLIP, float(self.options.entropy), 1 / batch)
-        final, by_final = Head(head.weight.numpy(), head.bias.numpy()), Head(by_head.numpy(), by_head_bias.numpy())
-        kernels.learn_moves(last.numpy(), final, self._targets, which, loss, by.numpy(), by_final, facts[:4])
-        return by, error * (2 * VALUE_WEIGHT / batch)
+    def _learn_moves(self, k: int, which: np.ndarray, scale: float, last: np.ndarray, by: np.ndarray, by_head: Head) -> None:
+        """Adds the gradients with respect to the policy head and, through it, to the last hidden layer; adds facts to part k."""
+        head, loss = self.network.head, Loss(CLIP, float(self.options.entropy), scale)
+        final = Head(head.weight.numpy(), head.bias.numpy())
+        kernels.learn_moves(last, by, final, self._targets, which, loss, by_head, self._facts[k, :-1])

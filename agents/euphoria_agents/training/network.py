@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
 from euphoria_agents.network.compiled_layers import Policy
+from euphoria_agents.network.float_vectors import aligned
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.csr import CSR
@@ -60,14 +61,14 @@ class FirstLayer(nn.Module):
     def room_for_groups(self, rows: CSR, which: np.ndarray, firsts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Returns the arrays that `kernels.group_by_row` fills, for the parts of `which` that begin at `firsts`."""
         ends = np.empty((len(firsts), self.rows + 2), np.int64)
-        starts = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[which])])
+        starts = np.concatenate([[0], np.cumsum(rows.indptr[which + 1] - rows.indptr[which])])
         ends[:, 0] = starts[list(firsts)]
         return ends, np.empty(starts[-1], np.int32)
 
     def table(self) -> np.ndarray:
         """Returns what each row adds to the layer, float32 (rows, width)."""
         weight = self.weight.detach().numpy()
-        table = np.empty((self.rows, weight.shape[1]), np.float32)
+        table = torch.empty(self.rows, weight.shape[1]).numpy()
         kernels.weigh_rows(self.row_features, weight, 0, self.rows, table)
         return table
 
@@ -178,7 +179,7 @@ class Network(nn.Module):
             hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
         weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
-        heads = (one.detach().numpy().copy() for one in parameters)
+        heads = (aligned(one.detach().numpy()) for one in parameters)
         return Policy(self.first.begins, self.first.table(), weights, table, *heads)
 
     def tensors(self) -> dict[str, np.ndarray]:

@@ -16,14 +16,13 @@ from numba import typeof
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import (
     Policy,
-    add_products,
     change_rows,
     find_changed_rows,
     later_layers,
     log_chances,
-    positive_entries,
     softmax,
 )
+from euphoria_agents.network.float_vectors import add_products, aligned
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_seats
 from euphoria_env.board import MAX_PLAYERS
@@ -104,7 +103,7 @@ def build_network(found: Parts) -> SearchNetwork:
     main_base, win_base = (np.tile(one.weights[: one.rows.shape[1]], (MAX_PLAYERS, 1)) for one in (main, win))
     x, y = np.zeros((2, widest), np.float32)
     return SearchNetwork(
-        main, win, weight[size:].ravel().astype(np.float32), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
+        main, win, aligned(weight[size:].ravel()), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
         np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
         np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32),
     )  # fmt: skip
@@ -199,8 +198,7 @@ def has_win_probs(net):  # type: ignore[no-untyped-def]
 def add_described(net, g, observer, first):  # type: ignore[no-untyped-def]
     """Adds the share of the features of all seats to the first layer of the win probabilities; no feature is negative."""
     describe_seats(g, observer, net.features)
-    index = np.empty(len(net.features), np.int64)
-    add_products(first, net.described, net.features, index, positive_entries(net.features, index))
+    add_products(first, net.described, net.features)
 
 
 @jit
