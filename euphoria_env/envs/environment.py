@@ -30,6 +30,7 @@ RewardFunction = Callable[[Game, Game, int], float]  # (before, after, seat), se
 _MOST_REWARD = 1e30  # of a function
 FRAMES_PER_SECOND = 2  # in recordings: a step is one decision, and people need time to read it
 _INT8 = np.dtype(np.int8)
+_NOTHING = np.zeros(0, _INT8)
 
 
 def observation_box() -> spaces.Box:
@@ -128,6 +129,8 @@ class Environment:
 class OneGame(Environment):
     """An environment of one game."""
 
+    _shows = False  # whether a move also writes what the next player sees, which saves a call if it is always asked for
+
     def _configure(self, *arguments: Any) -> None:
         super()._configure(*arguments)
         self._begun, self._rows = False, np.zeros(1, GAME_DTYPE)
@@ -150,7 +153,7 @@ class OneGame(Environment):
             self._rows[:] = game.states
         observe.write_mask(self._rows, 0, self._mask.view(np.bool_))
         self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
-        self._begun, self._chance = True, beside_deals(seed)
+        self._begun, self._chance, self._seen = True, beside_deals(seed), _NOTHING
 
     def _play(self, action: int, credited: bool = True) -> bool:
         """Plays a move and writes rewards, if anybody is credited with them, and the next mask; returns whether it was legal.
@@ -159,10 +162,11 @@ class OneGame(Environment):
         """
         function = self._function if credited else None
         kept = None if function is None else self._kept()
-        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._by_kernel, self._mask)
+        seen = np.empty(OBS_SIZE, _INT8) if self._shows else _NOTHING
+        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._by_kernel, self._mask, seen)
         if status < 0:
             return False
-        self._status, self._player = status, player
+        self._status, self._player, self._seen = status, player, seen
         if function is not None and kept is not None:
             try:
                 self._rewards = np.array([self._ask(function, kept["_rows"], p) for p in range(self.rules.num_players)])
@@ -175,7 +179,7 @@ class OneGame(Environment):
         """Returns copies of the attributes that a move changes."""
         return {
             "_rows": copy_rows(self._rows), "_tape": self._tape.copy(), "_mask": self._mask.copy(),
-            "_status": self._status, "_player": self._player, "_rewards": self._rewards,
+            "_status": self._status, "_player": self._player, "_rewards": self._rewards, "_seen": _NOTHING,
         }  # fmt: skip
 
     def _undo(self, kept: dict[str, Any]) -> None:
@@ -194,10 +198,12 @@ class OneGame(Environment):
         return mask if self._mask_dtype is _INT8 else mask.view(self._mask_dtype)
 
     def _seen_by(self, player: int) -> np.ndarray:
-        """Returns what a player sees, int8 (OBS_SIZE,)."""
-        observation = np.empty(OBS_SIZE, _INT8)
-        observe.write_observation(self._rows, 0, player, observation)
-        return observation
+        """Returns what a player sees, a fresh array int8 (OBS_SIZE,)."""
+        seen, self._seen = self._seen, _NOTHING
+        if player != self._player or not len(seen):
+            seen = np.empty(OBS_SIZE, _INT8)
+            observe.write_observation(self._rows, 0, player, seen)
+        return seen
 
     def _observed_by(self, player: int, mask: np.ndarray | None) -> Any:
         """Returns the observation of a player, in fresh arrays, with this mask if there is one."""
