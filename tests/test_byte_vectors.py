@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from, spread_bits
+from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from, lanes, spread_bits, where
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -61,3 +61,24 @@ def test_bits_become_bytes_and_nothing_else_changes(dtype: type, spread: Callabl
         expected[at : at + WIDTH] = [as_set(word) >> bit & 1 for bit in range(WIDTH)]
         spread(word, out, at)
         np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 16, 18, 45, WIDTH, WIDTH + 1, 2 * WIDTH])
+def test_lanes_write_what_their_function_says_and_nothing_else(width: int, dtype: type) -> None:
+    write = lanes(width, lambda x, y, a, b: where(x < a, x + y, where(y == b, x & 15, -1)), 2)
+
+    @numba.njit
+    def compiled(out, at, x, first, y, second, a, b):  # type: ignore[no-untyped-def]
+        write(out, at, x, first, y, second, a, b)
+
+    rng = np.random.default_rng(width)
+    for _ in range(50):
+        x, y = rng.integers(-50, 51, (2, SIZE)).astype(dtype)
+        at, first, second = rng.integers(0, SIZE - width, 3).tolist()
+        found, expected = np.full((2, SIZE), 99, np.int8)
+        write(expected, at, x, first, y, second, 10, int(y[second]))
+        compiled(found, at, x, first, y, second, 10, int(y[second]))
+        np.testing.assert_array_equal(found, expected)
+        assert (expected[:at] == 99).all() and (expected[at + width :] == 99).all()
+        assert expected[at] == (x[first] + y[second] if x[first] < 10 else x[first] & 15)

@@ -170,7 +170,7 @@ def test_a_wrong_value_is_an_error_compiled() -> None:
         reward = read_reward({"stars": 1.0})
         reward[place] = wrong
         with pytest.raises(ValueError, match=f"no such {kind}"):
-            batch_kernels.play(rows.copy(), 0, action, tape, reward, np.zeros(4, np.float32), mask)
+            batch_kernels.play(rows.copy(), 0, action, tape, reward, np.zeros(4, np.float32), mask, mask[:0])
 
 
 # ------------------------------------------------------------------------------------------------------------ observations

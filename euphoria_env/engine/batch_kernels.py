@@ -53,9 +53,9 @@ def play_on(g, action, tape, reward, notes, potential, rewards):
     fill_rewards(g, reward, decider, notes, potential, rewards)
 
 
-@entry(ROWS, "int64 int64", TAPE, "float64[:] float32[:] int8[:]")
-def play(games, i, action, tape, reward, rewards, mask):
-    """Plays a move in game i and writes rewards and the next mask.
+@entry(ROWS, "int64 int64", TAPE, "float64[:] float32[:] int8[:] int8[:]")
+def play(games, i, action, tape, reward, rewards, mask, observation):
+    """Plays a move in game i; writes rewards, the next mask and, unless its array is empty, what the next player sees.
 
     Returns the status of the game, or -1 if the move is illegal, and the player who decides next.
     """
@@ -68,6 +68,8 @@ def play(games, i, action, tape, reward, rewards, mask):
     fill_potential(g, reward, potential)
     play_on(g, action, pointer_to(tape, 0), reward, notes, potential, rewards)
     fill_mask(g["legal"], mask)
+    if len(observation):
+        fill_observation(g, int(g["player"]), observation)
     return int(g["status"]), int(g["player"])
 
 

@@ -13,6 +13,7 @@ from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.byte_copies import borrowed, copy_bytes, pointer_to
+from euphoria_env.engine.byte_vectors import lanes, spread_bits, where
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import fill_mask
 from euphoria_env.engine.row_checks import check
@@ -29,6 +30,8 @@ def _starts(fields: dict[str, int]) -> Any:
 
 
 _AT = _starts({field.name: field.start for field in table() if "." not in field.name})
+_DIGIT_BITS = DIGIT.bit_length() - 1
+_CARDS = 63  # it has all the bits of the number of a recruit
 # The starts of fields within the block of a player.
 _IN_PLAYER = _starts(
     {field.name.removeprefix("player_0."): field.start - PLAYERS_START for field in table() if field.name.startswith("player_0.")}
@@ -40,8 +43,7 @@ def write_digits(out, at, value):
     """Writes a number as three digits, lowest first."""
     value = min(int(value), DIGIT**3 - 1)
     for k in range(3):
-        out[at + k] = value % DIGIT
-        value //= DIGIT
+        out[at + k] = (value >> _DIGIT_BITS * k) & (DIGIT - 1)
 
 
 # Relative seats are counted from the observer p on, in the order of play: p has 0, the next player 1.
@@ -66,20 +68,44 @@ def player_at(place, p, n):
 
 
 @jit
-def write_bits(bits, out, at, n):
-    """Writes n bits, one to an entry, from `at` on."""
-    for k in range(n):
-        out[at + k] = (bits >> k) & 1
+def places_of(players, p, n):
+    """Returns the relative seats of a set of players."""
+    return ((players >> p) | (players << (n - p))) & ((1 << n) - 1)
+
+
+# Two numbers or sources: for the players from the observer p on, and for those before p.
+def _place_plus_one(player: Any, p: Any, from_p: Any, before_p: Any) -> Any:
+    return where(player < 0, 0, player + where(player < p, before_p, from_p))
+
+
+def _turned(from_p: Any, before_p: Any, seat: Any, seats_from_p: Any, n: Any) -> Any:
+    return where(seat < seats_from_p, from_p, where(seat < n, before_p, 0))
+
+
+_SINGLE_SPACES = board.NUM_SPACES - board.NUM_AREAS
+_AREA_SEATS = (np.arange(board.NUM_AREAS * board.MAX_PLAYERS * 6) // 6 % board.MAX_PLAYERS).astype(np.int8)
+_STAR_SEATS = (np.arange(len(board.FACTIONS) * board.MAX_PLAYERS) % board.MAX_PLAYERS).astype(np.int8)
+_BITS = (1 << np.arange(board.MAX_PLAYERS)).astype(np.int8)
+# Each of these writes one field.
+_write_goods = lanes(len(board.GOODS), lambda goods: where(goods < 127, goods, 127))
+_write_bits = lanes(len(_BITS), lambda bit, bits: where(bit & bits == 0, 0, 1))
+_write_own_recruits = lanes(NUM_RECRUITS, lambda place, put_out: where(place == put_out, 5, 0))
+_write_own_tiles = lanes(
+    NUM_TILES, lambda place, held, chosen, out: where(place == held, 1, where(place == chosen, 2, where(place == out, 3, 0)))
+)
+_write_tiles = lanes(board.NUM_MARKETS, lambda tile, built: where(built == 0, 0, tile + 1), 2)
+_write_occupants, _write_players = lanes(_SINGLE_SPACES, _place_plus_one), lanes(board.MAX_WORKERS, _place_plus_one)
+_write_areas, _write_territories = lanes(len(_AREA_SEATS), _turned, 3), lanes(len(_STAR_SEATS), _turned, 3)
 
 
 @jit
 def fill_player(g, p, out):
-    """Writes what is public of a player into an int8 array of zeros (PLAYER_SIZE,)."""
+    """Writes what is public of a player into an int8 array of zeros from this player's entries on, and over some that follow."""
+    out[_IN_PLAYER.present] = 1
     out[_IN_PLAYER.knowledge] = g["knowledge"][p]
     out[_IN_PLAYER.morale] = g["morale"][p]
     out[_IN_PLAYER.stars] = g["stars"][p]
-    for item in range(len(board.GOODS)):
-        out[_IN_PLAYER.goods + item] = min(int(g["goods"][p, item]), 127)
+    _write_goods(out, _IN_PLAYER.goods, g["goods"], len(board.GOODS) * p)
     out[_IN_PLAYER.hand_size] = g["hand_size"][p]
     copy_bytes(out, _IN_PLAYER.available, g["available"][p], 6)
     out[_IN_PLAYER.workers] = g["owned"][p]
@@ -88,40 +114,35 @@ def fill_player(g, p, out):
     out[_IN_PLAYER.used_geek] = used & 1
     out[_IN_PLAYER.used_gambler] = used >> 1
     starred = int(g["starred"])
-    for k in range(board.MAX_RECRUITS):  # without a branch, for speed: hidden recruits write to `present`, which is set after
-        card = int(g["recruits"][p, k])
-        out[_IN_PLAYER.recruits + card if k < active else _IN_PLAYER.present] = k + 1
-        out[_IN_PLAYER.recruit_stars + k] = (starred >> card) & 1 if k < active else 0
-    out[_IN_PLAYER.present] = 1
+    for k in range(board.MAX_RECRUITS):  # without a branch, for speed: -1 writes to `penalties`, which are set after
+        card, is_active = int(g["recruits"][p, k]) & _CARDS, k < active
+        out[_IN_PLAYER.recruits + card] = (k + 1) * is_active
+        out[_IN_PLAYER.recruit_stars + k] = (starred >> card) & is_active
     if g["status"] != SETUP:
         out[_IN_PLAYER.hidden_recruits] = g["num_recruits"][p] - active
-    resolved, penalty = int(g["resolved"][p]), int(g["penalty"][p])
-    if resolved:
-        out[_IN_PLAYER.resolved] = resolved
-        out[_IN_PLAYER.resolved_dilemma + int(g["dilemma"][p])] = 1
-    write_bits(penalty, out, _IN_PLAYER.penalties, NUM_TILES)
+    out[_IN_PLAYER.resolved] = g["resolved"][p]
+    out[_IN_PLAYER.resolved_dilemma + (int(g["dilemma"][p]) & 7)] = g["resolved"][p] != 0
+    spread_bits(int(g["penalty"][p]), out, _IN_PLAYER.penalties)
 
 
 @jit
 def fill_private(g, p, out):
     """Writes what only the observer knows (R19.2)."""
     copy_bytes(out, _AT.own_artifacts, g["artifacts"][p], len(board.ARTIFACTS))
-    out[_AT.own_dilemma + int(g["dilemma"][p])] = 1
-    put_out, held, chosen = np.int8(OUT_BY + p), np.int8(HELD + p), np.int8(IN_BY + p)
-    recruits, tiles = g["recruit_place"], g["tile_place"]
-    for card in range(NUM_RECRUITS):
-        out[_AT.own_recruits + card] = 5 if recruits[card] == put_out else 0
-    for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
-        out[_AT.own_recruits + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
+    spread_bits(1 << (int(g["dilemma"][p]) & 7), out, _AT.own_dilemma)
+    _write_own_recruits(out, _AT.own_recruits, g["recruit_place"], 0, OUT_BY + p)
+    active, owned = int(g["num_active"][p]), int(g["num_recruits"][p])
+    for k in range(board.MAX_RECRUITS):  # the same: -1 writes to `own_tiles`
+        out[_AT.own_recruits + (int(g["recruits"][p, k]) & _CARDS)] = active <= k < owned
+    _write_own_tiles(out, _AT.own_tiles, g["tile_place"], 0, HELD + p, IN_BY + p, OUT_BY + p)
+    if g["status"] == SETUP and active == 0 and owned:
+        out[_AT.own_recruits + int(g["recruits"][p, 0])] = 2
     if g["ask"] == Decision.RECRUIT or g["status"] == SETUP:
         for k in range(board.DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
                 out[_AT.own_recruits + int(g["hand"][p, k])] = 3
             if g["kept"][p, k] >= 0:
                 out[_AT.own_recruits + int(g["kept"][p, k])] = 4
-    for tile in range(NUM_TILES):
-        place = tiles[tile]
-        out[_AT.own_tiles + tile] = 1 if place == held else 2 if place == chosen else 3 if place == put_out else 0
 
 
 @jit
@@ -129,23 +150,16 @@ def fill_board(g, p, n, out):
     """Writes the board."""
     copy_bytes(out, _AT.allegiance, g["allegiance"], len(board.FACTIONS))
     copy_bytes(out, _AT.miners, g["miners"], len(board.TUNNELS))
-    for q in range(n):
-        k = place_of(q, p, n)
-        for s in range(board.NUM_AREAS):
-            copy_bytes(out, _AT.areas + 36 * s + 6 * k, g["area"][s, q], 6)
-            out[_AT.territories + 6 * s + k] = g["territory"][s, q]
-    copy_bytes(out, _AT.occupant_face, g["face"][board.NUM_AREAS :], board.NUM_SPACES - board.NUM_AREAS)
-    # This computes `place_plus_one` in int8, so that the compiler can vectorize the loop.
-    occupant, first, last, before = g["occupant"], np.int8(p), np.int8(1 - p), np.int8(1 - p + n)
-    for s in range(board.NUM_SPACES - board.NUM_AREAS):
-        player = occupant[board.NUM_AREAS + s]
-        out[_AT.occupant + s] = np.int8(0) if player < 0 else player + (last if player >= first else before)
-    for m in range(len(board.MARKETS)):
-        if g["built"][m]:
-            out[_AT.built + m] = 1
-            out[_AT.tile + m] = g["tile"][m] + 1
-            for k in range(n):
-                out[_AT.market_stars + 6 * m + k] = (int(g["market_stars"][m]) >> player_at(k, p, n)) & 1
+    _write_areas(out, _AT.areas, g["area"], 6 * p, g["area"], -6 * (n - p), _AREA_SEATS, 0, n - p, n)
+    _write_occupants(out, _AT.occupant, g["occupant"], board.NUM_AREAS, p, 1 - p, 1 - p + n)
+    copy_bytes(out, _AT.occupant_face, g["face"][board.NUM_AREAS :], _SINGLE_SPACES)
+    copy_bytes(out, _AT.built, g["built"], board.NUM_MARKETS)
+    _write_tiles(out, _AT.tile, g["tile"], 0, g["built"], 0)
+    stars = 0
+    for m in range(board.NUM_MARKETS):
+        stars |= places_of(int(g["market_stars"][m]) & -int(g["built"][m]), p, n) << (board.MAX_PLAYERS * m)
+    spread_bits(stars, out, _AT.market_stars)
+    _write_territories(out, _AT.territories, g["territory"], p, g["territory"], p - n, _STAR_SEATS, 0, n - p, n)
     copy_bytes(out, _AT.discards, g["discards"], len(board.ARTIFACTS))
     deck = 0
     for kind in range(len(board.ARTIFACTS)):
@@ -156,15 +170,14 @@ def fill_board(g, p, n, out):
 @jit
 def fill_decision(g, p, n, out):
     """Writes the decision that is asked, and what happened in this turn so far."""
+    # `spread_bits` writes `WIDTH` entries, here and above: those that follow its field are written later.
     asked = int(g["ask"])
     out[_AT.asked + asked] = 1
     if asked == Decision.NOTHING:
         return
-    out[_AT.offers] = g["offers"]
-    if asked == Decision.OPEN:  # nothing else has happened in this turn
+    if asked == Decision.OPEN:  # nothing has happened in this turn but trades
+        out[_AT.offers] = g["offers"]
         return
-    if g["status"] == PLAYING:
-        fill_placement(g, p, n, out)
     if asked == Decision.USE:
         out[_AT.card] = g["card"] + 1
     if asked == Decision.SERIES or asked == Decision.STAR:
@@ -173,11 +186,14 @@ def fill_decision(g, p, n, out):
         # Only the owner knows which two cards Bradley drew.
         if asked == Decision.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = board.ARTIFACT_SET
-        write_bits(set_a, out, _AT.first_group, len(board.ITEMS))
+        spread_bits(set_a, out, _AT.first_group)
         if asked == Decision.SERIES:
-            write_bits(set_b, out, _AT.second_group, len(board.ITEMS))
+            spread_bits(set_b, out, _AT.second_group)
             out[_AT.units] = g["units_a"]
             out[_AT.units + 1] = g["units_b"]
+    out[_AT.offers] = g["offers"]
+    if g["status"] == PLAYING:
+        fill_placement(g, p, n, out)
     out[_AT.last] = g["last"]
     copy_bytes(out, _AT.chosen, g["chosen"], len(board.ITEMS))
     copy_bytes(out, _AT.requested, g["asked"], len(board.ITEMS))
@@ -205,17 +221,15 @@ def fill_placement(g, p, n, out):
     copy_bytes(out, _AT.allegiance_before, g["before"], len(board.FACTIONS))
     out[_AT.due] = g["due_morale"]
     out[_AT.due + 1] = g["due_knowledge"]
-    write_bits(int(g["paid"]), out, _AT.paid, 5)
+    _write_bits(out, _AT.paid, _BITS, 0, g["paid"])  # it has a bit less: the next entry is 0, and set after
     out[_AT.star_placed] = g["star_placed"]
     out[_AT.took_resource] = g["took_resource"]
-    for k in range(n):
-        out[_AT.helped + k] = (int(g["helped"]) >> player_at(k, p, n)) & 1
+    _write_bits(out, _AT.helped, _BITS, 0, places_of(int(g["helped"]), p, n))
     out[_AT.new_worker] = g["new_worker"]
     out[_AT.new_face] = g["new_face"]
     out[_AT.set_face] = g["set_face"]
-    for k in range(board.MAX_WORKERS):
-        out[_AT.to_roll + k] = place_plus_one(g["back_owner"][k], p, n)
-        out[_AT.to_roll + board.MAX_WORKERS + k] = g["back_face"][k]
+    _write_players(out, _AT.to_roll, g["back_owner"], 0, p, 1 - p, 1 - p + n)
+    copy_bytes(out, _AT.to_roll + board.MAX_WORKERS, g["back_face"], board.MAX_WORKERS)
     out[_AT.roller] = place_plus_one(g["roller"], p, n)
     if g["num_taken"] or g["ask"] == Decision.TAKE:
         out[_AT.payment] = g["payment"] + 1
@@ -236,8 +250,7 @@ def fill_observation(g, p, out):
     if g["ask"] != Decision.NOTHING:
         out[_AT.decider + place_of(g["player"], p, n)] = 1
     for k in range(n):
-        first = PLAYERS_START + PLAYER_SIZE * k
-        fill_player(g, player_at(k, p, n), out[first : first + PLAYER_SIZE])
+        fill_player(g, player_at(k, p, n), out[PLAYERS_START + PLAYER_SIZE * k :])
     fill_private(g, p, out)
     fill_board(g, p, n, out)
     fill_decision(g, p, n, out)

@@ -25,9 +25,6 @@ from euphoria_env.engine.move_set import LEGAL_WORDS
 from euphoria_env.rules import DIGIT, OPTIONS, OPTIONS_SIZE
 
 STACK_DEPTH = 24
-# The most operations on the stack of a position that is read; each of them may push more. In play the stack reaches 12: Chase's
-# owner places a further worker on the tank with Phil and Julia, and bumps a worker of Amanda's owner, whom Brian lets choose.
-MOST_PENDING = 16
 
 SETUP, PLAYING, OVER, TRUNCATED = range(4)
 RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
@@ -168,8 +165,8 @@ _P, _PLACES = board.MAX_PLAYERS, (ABSENT, OUT_BY + board.MAX_PLAYERS - 1)
 _RECRUIT_SET, _TILE_SET, _ALL_ITEMS = (1 << NUM_RECRUITS) - 1, (1 << NUM_TILES) - 1, (1 << len(board.ITEMS)) - 1
 _CARDS, _WORKERS, _LAST_OPERATION = board.NUM_ARTIFACT_CARDS, board.MAX_WORKERS, len(Effect) + len(Operation) - 1
 assert _LAST_OPERATION >= _CARDS  # the largest number in the stack
-_RULES = [Field(option.row_field(name), option.dtype, (), *option.stored) for name, option in OPTIONS.items()]
-_POSITION = [
+FIELDS = (
+    *(Field(option.row_field(name), option.dtype, (), *option.stored) for name, option in OPTIONS.items()),
     # players
     Field("knowledge", np.int8, (_P,), 0, board.TRACK_END),
     Field("morale", np.int8, (_P,), 0, board.TRACK_END),
@@ -213,10 +210,10 @@ _POSITION = [
     Field("offers", np.int8, (), 0, OPTIONS["trades_per_turn"].high),  # trades begun this turn
     Field("winner", np.int8, (), -1, _last_player),  # -1: none
     Field("ranking", np.int8, (_P,), 0, _P),  # 0 before the end
-]
-# the turn under way
-PENDING = (
-    Field("depth", np.int8, (), 0, MOST_PENDING),
+    # The turn under way. Each of the operations on the stack of a position that is read may push more. In play the stack reaches
+    # 12: Chase's owner places a further worker on the tank with Phil and Julia, and bumps a worker of Amanda's owner, whom Brian
+    # lets choose.
+    Field("depth", np.int8, (), 0, 16),
     Field("stack", np.int8, (STACK_DEPTH, 4), -board.TRACK_END, _LAST_OPERATION),
     Field("revealed", np.int8, (), 0, (1 << len(board.FACTIONS)) - 1),  # the factions revealed (R4.9), as a set
     # the decision asked: what, who, and its terms
@@ -262,14 +259,11 @@ PENDING = (
     Field("taken", np.int8, (_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
     Field("num_taken", np.int8, (), 0, _WORKERS),
     Field("all_subterra", np.int8, (), 0, 1),
-)
-# The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
-_REST = [
+    # the generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed
     Field("rng", np.int64, (2,), 0, 2**32 - 1),
     Field("legal", np.int64, (LEGAL_WORDS,), 0, board.ALL_SPACES),
     Field("shown_rules", np.int8, (OPTIONS_SIZE,), 0, DIGIT - 1),
-]
-FIELDS = (*_RULES, *_POSITION, *PENDING, *_REST)
+)
 
 GAME_DTYPE = np.dtype([field[:3] for field in FIELDS])
 ROWS = array(GAME_DTYPE)  # the type of games in arguments of entry points

@@ -66,7 +66,7 @@ class raw_env(OneGame, AECEnv):
         "is_parallelizable": False,
         "render_fps": FRAMES_PER_SECOND,
     }
-    _takes_functions = True
+    _takes_functions, _shows = True, True
 
     def __init__(
         self,
@@ -107,17 +107,13 @@ class raw_env(OneGame, AECEnv):
             return np.zeros(NUM_ACTIONS, self._mask_dtype)
         return self._fresh_mask()
 
-    def _info_of(self, agent: str) -> dict[str, Any]:
-        """Returns a fresh info of an agent."""
-        return {"action_mask": self._mask_of(agent)}
-
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
         """The info of each agent, made when it is read for the first time after a step or after a wrapper ended the game."""
         dead = any(self.terminations.values()) or any(self.truncations.values())
         if len(self._infos) < len(self.agents) or dead is not self._infos_of_dead:
             known = self._infos if dead is self._infos_of_dead else {}
-            self._infos = {agent: known.get(agent) or self._info_of(agent) for agent in self.agents}
+            self._infos = {agent: known.get(agent) or {"action_mask": self._mask_of(agent)} for agent in self.agents}
             self._infos_of_dead = dead
         return self._infos
 
@@ -172,9 +168,10 @@ class raw_env(OneGame, AECEnv):
         reward, terminated, truncated = self._cumulative_rewards[agent], self.terminations[agent], self.truncations[agent]
         if terminated or truncated:
             return observation, reward, terminated, truncated, self.infos[agent]
-        if agent not in self._infos:
-            self._infos[agent] = self._info_of(agent)
-        return observation, reward, terminated, truncated, self._infos[agent]
+        info = self._infos.get(agent)
+        if info is None:
+            info = self._infos[agent] = {"action_mask": self._mask_of(agent)}
+        return observation, reward, terminated, truncated, info
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """Iterates over the agents in the order in which they decide."""
@@ -206,9 +203,8 @@ class raw_env(OneGame, AECEnv):
         if not self._play(known_number(action)):
             raise IllegalMove(self.game.why_illegal(action))
         self._cumulative_rewards[agent] = 0.0
-        rewards = self._rewards.tolist()
-        if any(rewards):
-            self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+        if self._rewards.tobytes().strip(b"\0"):  # the fastest way to see that one is not 0
+            self.rewards = dict(zip(self.possible_agents, self._rewards.tolist(), strict=True))
             self._accumulate_rewards()
         else:
             self.rewards = self._no_rewards.copy()
@@ -255,7 +251,8 @@ class env(raw_env):
             AssertionError: `reset` was not called, or the action is not in the action space.
             ValueError: the agent is dead, but its action is not None.
         """
-        self._check_begun()
+        if not self._begun:
+            self._check_begun()
         self._stepped = True
         if not self.agents:
             EnvLogger.warn_step_after_terminated_truncated()

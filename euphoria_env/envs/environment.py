@@ -29,9 +29,10 @@ from euphoria_env.rules import Rules, write_rules
 PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # the natural size of the drawing with up to four players
 RewardFunction = Callable[[Game, Game, int], float]  # (before, after, seat), see docs/environment.md
 _MOST_REWARD = 1e30  # of a function
-_MOVED = ("_rows", "_tape", "_mask", "_status", "_player", "_rewards")  # the attributes that a move changes
+_MOVED = ("_rows", "_tape", "_mask", "_status", "_player", "_rewards", "_seen")  # the attributes that a move changes
 FRAMES_PER_SECOND = 2  # in recordings: a step is one decision, and people need time to read it
 _INT8 = np.dtype(np.int8)
+_NOTHING = np.zeros(0, _INT8)
 
 
 def observation_box() -> spaces.Box:
@@ -120,6 +121,8 @@ class Environment:
 class OneGame(Environment):
     """An environment of one game."""
 
+    _shows = False  # whether a move also writes what the next player sees, which saves a call if it is always asked for
+
     def _configure(self, *arguments: Any) -> None:
         super()._configure(*arguments)
         self._begun, self._rows = False, np.zeros(1, GAME_DTYPE)
@@ -142,15 +145,16 @@ class OneGame(Environment):
             self._rows[:] = game.states
         observe.write_mask(self._rows, 0, self._mask.view(np.bool_))
         self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
-        self._begun, self._chance = True, beside_deals(seed)
+        self._begun, self._chance, self._seen = True, beside_deals(seed), _NOTHING
 
     def _play(self, action: int, credited: bool = True) -> bool:
         """Plays a move and writes rewards, if anybody is credited with them, and the next mask; returns whether it was legal."""
         kept = self._kept() if credited and self._function is not None else {}
-        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._by_kernel, self._mask)
+        seen = np.empty(OBS_SIZE, _INT8) if self._shows else _NOTHING
+        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._reward, self._by_kernel, self._mask, seen)
         if status < 0:
             return False
-        self._status, self._player = status, player
+        self._status, self._player, self._seen = status, player, seen
         if kept:
             with self._undone_by_errors(kept):
                 self._rewards = np.array([self._ask(kept["_rows"], p) for p in range(self.rules.num_players)])
@@ -182,10 +186,12 @@ class OneGame(Environment):
         return mask if self._mask_dtype is _INT8 else mask.view(self._mask_dtype)
 
     def _seen_by(self, player: int) -> np.ndarray:
-        """Returns what a player sees, int8 (OBS_SIZE,)."""
-        observation = np.empty(OBS_SIZE, _INT8)
-        observe.write_observation(self._rows, 0, player, observation)
-        return observation
+        """Returns what a player sees, a fresh array int8 (OBS_SIZE,)."""
+        seen, self._seen = self._seen, _NOTHING
+        if player != self._player or not len(seen):
+            seen = np.empty(OBS_SIZE, _INT8)
+            observe.write_observation(self._rows, 0, player, seen)
+        return seen
 
     def _observed_by(self, player: int, mask: np.ndarray | None) -> Any:
         """Returns the observation of a player, in fresh arrays, with this mask if there is one."""
