@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from euphoria_env import actions, events, observations
+from euphoria_env import actions, afterstates, events, observations
 from euphoria_env.envs import register as _register
 from euphoria_env.rules import Rules
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from euphoria_env.game import Game, IllegalMove
     from euphoria_env.sampling import sample_action
 
-__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env", "rewards"]
-__all__ += ["sample_action", "text_env"]
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "afterstates", "env", "events", "observations", "raw_env"]
+__all__ += ["rewards", "sample_action", "text_env"]
 
 _register()
 

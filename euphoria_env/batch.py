@@ -17,7 +17,7 @@ import numpy as np
 from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules, RulesSource
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine import batch_kernels, tape
+from euphoria_env.engine import batch_kernels, features, tape
 from euphoria_env.engine.row_checks import check_rows
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
@@ -392,6 +392,23 @@ class Batch:
         moves = np.empty(self.n, np.int64)
         batch_kernels.choose_legal(self._games.states, rng.random(self.n), moves)
         return moves
+
+    @_alone
+    def afterstates(self, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Returns what each legal move of each game changes, as in `Game.afterstates`, in two new arrays.
+
+        Returns:
+            int64 (N + 1,) and float32 (total, `len(afterstates.NAMES)`): the rows of game i go from entry i of the first array to
+            the one after it, in the order of its legal moves. They do not depend on the number of threads.
+
+        Raises:
+            ValueError: the seed is not an integer.
+        """
+        begins, states = np.zeros(self.n + 1, np.int64), self._games.states
+        features.count_afterstates(states, begins)
+        changes, seed = np.empty((begins[-1], features.NUM_CHANGES), np.float32), read_seed(seed)
+        self._share(lambda first, last: features.write_afterstates(states, first, last, seed, begins, changes))
+        return begins, changes
 
     def game(self, i: int) -> Game:
         """Returns a copy of game i.

@@ -14,7 +14,7 @@ import numpy as np
 from euphoria_env import actions, chance_tree, events, foreign_rows, position, record
 from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS, Decision
-from euphoria_env.engine import chance, determinize, loop, observe
+from euphoria_env.engine import chance, determinize, features, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.events import Decided, Event
 from euphoria_env.game_log import IS_OUTCOME, GameLog, Waiting, outcomes_by_name, plain_outcomes, queues_of
@@ -284,6 +284,21 @@ class Game:
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._player(player), observation)
         return observation
+
+    def afterstates(self, seed: int = 0) -> np.ndarray:
+        """Returns what each legal move changes, float32 (moves, `len(afterstates.NAMES)`), in the order of `legal_actions()`.
+
+        Each move is played once in a copy in which all that the player who decides cannot know is dealt again; dice and cards
+        follow from `seed` and the turn. Games that differ only in what the player cannot know have equal afterstates.
+
+        Raises:
+            ValueError: the seed is not an integer.
+        """
+        begins = np.zeros(2, np.int64)
+        features.count_afterstates(self._rows, begins)
+        changes = np.empty((begins[1], features.NUM_CHANGES), np.float32)
+        features.write_afterstates(self._rows, 0, 1, read_seed(seed), begins, changes)
+        return changes
 
     def _player(self, player: Any) -> int:
         return read_integer("player", player, 0, int(self._row["num_players"]) - 1)

@@ -38,7 +38,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
+from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
 from euphoria_agents.training.play_kernels import NOBODY, show_decisions
 from euphoria_agents.training.self_play import (
     MOST_TURNS,
@@ -52,6 +52,7 @@ from euphoria_agents.training.self_play import (
 from euphoria_env import Rules
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.features import NUM_FEATURES
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.loop import step
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS

@@ -35,7 +35,7 @@ from euphoria_agents.matches.match import wilson  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.play.web.board_data import page_icon  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
-from euphoria_env import Game, actions, events, observations, rewards, words  # noqa: E402
+from euphoria_env import Game, actions, afterstates, events, observations, rewards, words  # noqa: E402
 from euphoria_env.board import SPACES  # noqa: E402
 from euphoria_env.engine.rewards import REWARDS  # noqa: E402
 from euphoria_env.render import board_svg  # noqa: E402
@@ -155,6 +155,13 @@ def rewards_table() -> list[str]:
     """The rewards."""
     rows = ((f'`"{reward.name.lower()}"`', row.meaning) for reward, row in REWARDS.items())
     return table(("`reward`", "what is paid, and when"), rows)
+
+
+def afterstates_table() -> list[str]:
+    """The features of a player, and the facts of a move."""
+    rows = ((f"`player_0.{name}`", linked(meaning)) for name, meaning in afterstates.FEATURES)
+    facts = ((f"`{name}`", linked(meaning)) for name, meaning in afterstates.FACTS)
+    return table(("column", "change of, or fact"), (*rows, *facts))
 
 
 def quantities_table() -> list[str]:
@@ -309,7 +316,10 @@ BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
         "spaces": spaces_list,
     },
     DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards},
-    DOCS / "environment.md": {"options": options_table, "rewards": rewards_table, "quantities": quantities_table},
+    DOCS / "environment.md": {
+        "options": options_table, "rewards": rewards_table, "quantities": quantities_table,
+        "afterstates": afterstates_table,
+    },
     DOCS / "events.md": {"kinds": event_table},
     DOCS / "leaderboard.md": {"standings": leaderboard_tables},
     DOCS / "learn.md": {"lessons": lessons},

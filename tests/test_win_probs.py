@@ -22,12 +22,14 @@ from euphoria_agents.network.checkpoint import (  # noqa: E402
 )
 from euphoria_agents.players.ppo import PPO, SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
-from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, describe_positions  # noqa: E402
+from euphoria_agents.players.search.evaluation import describe_positions  # noqa: E402
 from euphoria_agents.training import self_play, win_probs  # noqa: E402
 from euphoria_agents.training.self_play import Positions, play_round, rows_of  # noqa: E402
 from euphoria_agents.training.win_probs import WinProbs, learn_win_probs  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
+from euphoria_env.afterstates import FEATURES  # noqa: E402
 from euphoria_env.board import MAX_PLAYERS  # noqa: E402
+from euphoria_env.engine.features import NUM_FEATURES  # noqa: E402
 from tests.tools.small_runs import go, options  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("quick")

@@ -23,7 +23,7 @@ import numpy as np
 
 from euphoria_agents import load
 from euphoria_agents.players.greedy import judge_moves
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, describe_seats, seat_chances
+from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
 from euphoria_agents.players.search.playouts import play_out
 from euphoria_env import Batch, Game, actions
 from euphoria_env.board import MAX_PLAYERS
@@ -32,6 +32,7 @@ from euphoria_env.engine.batch_kernels import play_on
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.determinize import deal_hidden_row
+from euphoria_env.engine.features import NUM_CHANGES, NUM_FEATURES, describe_seats, fill_afterstates
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import find_legal
 from euphoria_env.engine.move_set import count_legal, fill_mask, list_moves, nth_legal
@@ -39,7 +40,7 @@ from euphoria_env.engine.observe import fill_events, fill_observation
 from euphoria_env.engine.rewards import NUM_NOTES, fill_potential
 from euphoria_env.engine.row_checks import _ARGUMENTS, _LIMITS, fits
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
-from euphoria_env.engine.tape import TAPE, empty_tape
+from euphoria_env.engine.tape import TAPE, TAPE_HEADER, empty_tape
 from euphoria_env.event_kinds import EVENT_SIZE
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rewards import read_reward, table
@@ -138,6 +139,13 @@ def look(rows, tape, seed, seen, mask, events, described):  # type: ignore[no-un
     if g["status"] < OVER and seed % (4 * DEAL) == 0:
         chosen = moves[: min(list_moves(g["legal"], moves), 3)].copy()
         judge_moves(g, 1, seed, tape, chosen, len(chosen))
+    if g["status"] < OVER and seed % (4 * DEAL) == DEAL:
+        copies, log, changes = (
+            np.zeros(2, GAME_DTYPE),
+            np.zeros(TAPE_HEADER, np.int32),
+            np.empty((len(moves), NUM_CHANGES), np.float32),
+        )
+        fill_afterstates(g, seed, copies, log, moves, described, changes)
 
 
 @jit

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
+from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
 from euphoria_agents.players.search.playouts import play_out
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.determinize import deal_hidden_row
+from euphoria_env.engine.features import NUM_FEATURES
 from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance

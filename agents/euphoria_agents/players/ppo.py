@@ -13,10 +13,11 @@ from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import choose_by_network
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_positions
+from euphoria_agents.players.search.evaluation import describe_positions
 from euphoria_agents.players.search.sure_wins import explain_sure_win, take_sure_wins
 from euphoria_env import actions
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.features import NUM_FEATURES
 
 if TYPE_CHECKING:
     from euphoria_env import Game

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_positions
+from euphoria_agents.players.search.evaluation import describe_positions
 from euphoria_agents.training import kernels, play_kernels
 from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_agents.training.play_kernels import NOBODY
@@ -17,6 +17,7 @@ from euphoria_env.batch import Batch
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import show_seats
 from euphoria_env.engine.determinize import deal_hidden
+from euphoria_env.engine.features import NUM_FEATURES
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules

@@ -22,12 +22,12 @@ from torch import Tensor, nn
 
 from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_win_probs
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_tensors, linear, load_layer, must_fit, relu_layers
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, play_round
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.features import NUM_FEATURES
 
 WIDTHS = [256, 128]  # of the hidden layers
 ROUND = 256  # games of each number of players

@@ -24,8 +24,8 @@ from euphoria_agents.network.compiled_layers import (
 )
 from euphoria_agents.network.float_vectors import add_products, aligned
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, describe_seats
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.features import NUM_FEATURES, describe_seats
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.players.search.evaluation import NUM_FEATURES
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
+from euphoria_env.engine.features import NUM_FEATURES
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
