@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -37,10 +39,10 @@ class Emission:
             pickle.dump((_compiler(), *self._work), given)
             given.seek(0)
             self._made = running.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - `running` closes it
-            # In a session of its own, interrupts from the keyboard do not reach it.
-            options: dict[str, Any] = {"stdin": given, "stdout": self._made, "env": environment, "start_new_session": True}
-            self._process = subprocess.Popen([sys.executable, "-c", _COMMAND], **options)
-            running.callback(self._end, self._process)
+            command = [sys.executable, "-c", _COMMAND]
+            with _interrupts_blocked():
+                self._process = subprocess.Popen(command, stdin=given, stdout=self._made, env=environment)
+                running.callback(self._end, self._process)
 
     def make(self) -> bytes:
         """Makes the object file in this process."""
@@ -59,6 +61,19 @@ class Emission:
     def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
         process.wait()
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Delays interrupts; a process that is started meanwhile inherits the block, so interrupts never reach it."""
+    if sys.platform == "win32":  # signals cannot be blocked there
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def emit_for_parent() -> None:
