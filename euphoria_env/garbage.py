@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Iterator
 
-_RARELY = (50_000, 1_000_000, 1_000_000)  # new objects before a collection, which looks at these alone
+_RARELY = (200_000, 1_000_000, 1_000_000)  # new objects before a collection, which looks at these alone
 _lock, _thresholds = threading.Lock(), [gc.get_threshold()]  # the original ones, then one pair for each use that goes on
 
 
