@@ -15,8 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 PY := $(VENV)/bin/python
 RLLIB := .venv-rllib
-# What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
-COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
+# What `make coverage` measures (engine/jit.py, library.py, machine_code.py and cache_files.py only compile), and the tests that it runs.
+COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/machine_code.py,euphoria_env/engine/cache_files.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_since.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
 CHECKED := tests/test_complete.py tests/test_docs.py
@@ -39,8 +39,10 @@ run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write 
 
 test: check ## Every check: `make check`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
-	$(CHECKING) $(PY) -m pytest -q tests/test_scenarios.py
-	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@mkdir -p build; echo 'the scenarios, with every index checked: build/bounds.txt'; \
+	$(CHECKING) $(PY) -m pytest -q tests/test_scenarios.py > build/bounds.txt 2>&1 & checked=$$!; \
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS); status=$$?; \
+	wait $$checked || status=1; cat build/bounds.txt; exit $$status
 
 test-bounds: $(VENV)/.installed-test ## The scenarios, and rows with changed bytes, with every index checked
 	$(CHECKING) $(PY) -m pytest -q tests/test_scenarios.py tests/test_mutated_rows.py

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from euphoria_env import actions, afterstates, events, observations
-from euphoria_env.envs import register as _register
-from euphoria_env.rules import Rules
+from euphoria_env import garbage as _garbage
+
+with _garbage.collected_rarely():
+    from euphoria_env import actions, afterstates, events, observations
+    from euphoria_env.envs import register as _register
+    from euphoria_env.rules import Rules
+
+    _register()
 
 if TYPE_CHECKING:
     from euphoria_env import rewards
@@ -18,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "afterstates", "env", "events", "observations", "raw_env"]
 __all__ += ["rewards", "sample_action", "text_env"]
-
-_register()
 
 # These modules are imported when they are first used: importing numba takes long, and `euphoria --help` does not need it.
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"

@@ -21,7 +21,6 @@ from euphoria_env.game_log import IS_OUTCOME, GameLog, Waiting, outcomes_by_name
 from euphoria_env.json_reader import read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.record import Outcome
-from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
 
 _NO_BEGINNING = "this game was taken from its state in the middle of a turn, and does not know how the turn began"
@@ -500,6 +499,8 @@ class Game:
 
     def __str__(self) -> str:
         """Returns the board as text."""
+        from euphoria_env.render import board_text  # late: most processes draw nothing
+
         return board_text(self)
 
     def __repr__(self) -> str:
@@ -507,4 +508,6 @@ class Game:
 
     def _repr_svg_(self) -> str:
         """Returns the board as a picture."""
+        from euphoria_env.render import board_svg
+
         return board_svg(self)

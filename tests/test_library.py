@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import stat
@@ -13,6 +14,7 @@ from pathlib import Path
 import numba
 import pytest
 
+from euphoria_env import garbage
 from euphoria_env.engine import cache_files, library
 
 fcntl = pytest.importorskip("fcntl")
@@ -138,6 +140,62 @@ def test_without_a_folder_it_is_compiled_for_the_process(folder: Path) -> None:
     assert not (folder / "kept").exists()
 
 
+# Two entry points more, one with code of its own: machine code of it is made in a process of its own.
+APART = """
+from more_parts import doubled
+
+@entry("int64", apart=True)
+def octuple(x):
+    return quadruple(doubled(x))
+
+import gc
+
+gc.set_threshold(321, 4, 5)
+print(octuple(1), gc.get_threshold())
+"""
+BEFORE = {
+    "one that works": ("", "started\\n"),
+    "one that fails": ("", "started\\nbroken\\n"),
+    "no other core": ("import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n", ""),
+    "no temporary files": ("import tempfile\ndef none():\n    raise FileNotFoundError\ntempfile.gettempdir = none\n", ""),
+}
+if not hasattr(os, "sched_setaffinity"):
+    del BEFORE["no other core"]
+
+
+def program_with_helper(folder: Path, name: str) -> None:
+    """Writes a program that compiles with the help of another process: a shell script, which tells that it was started."""
+    before, told = BEFORE[name]
+    end = "exit 1" if "broken" in told else f'exec {sys.executable} "$@"'
+    (folder / "python").write_text(f"#!/bin/sh\nprintf '{told}' >&2\n{end}\n")
+    (folder / "python").chmod(0o700)
+    program, last = PROGRAM[: PROGRAM.index("print(")], PROGRAM[PROGRAM.index("print(") :]
+    (folder / "program.py").write_text(f"{before}import sys\nsys.executable = {str(folder / 'python')!r}\n{program}{APART}{last}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BEFORE)
+def test_another_process_helps_to_compile(folder: Path, name: str) -> None:
+    program_with_helper(folder, name)
+    out, err = start(folder).communicate()
+    others = [line for line in err.splitlines() if TELLS not in line]
+    assert (out, others) == ("8 (321, 4, 5)\n84 4\n", BEFORE[name][1].split("\\n")[:-1])
+    assert start(folder).communicate() == ("8 (321, 4, 5)\n84 4\n", "")
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_process_that_helps(folder: Path) -> None:
+    program_with_helper(folder, "one that works")
+    (folder / "python").write_text("#!/bin/sh\necho helper $$ >&2\nexec sleep 1000\n")
+    running = start(folder)
+    assert running.stderr is not None
+    helper = next(int(line.split()[1]) for line in running.stderr if line.startswith("helper"))
+    running.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in running.communicate()[1] and not list((folder / "kept").glob("*.bin"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(helper, 0)
+
+
 @pytest.mark.slow
 def test_every_entry_point_is_in_its_library() -> None:
     for package in library.PACKAGES:
@@ -149,9 +207,21 @@ def test_every_entry_point_is_in_its_library() -> None:
 
 def test_a_process_that_compiles_nothing_does_not_load_the_compiler() -> None:
     library.ready("euphoria_env")
-    program = "import sys; from euphoria_env import Game; Game(seed=1); print('numba.np.arraymath' in sys.modules)"
+    program = "import gc, sys; gc.set_threshold(321, 4, 5); from euphoria_env import Game; Game(seed=1); "
+    program += "print('numba.np.arraymath' in sys.modules, 'euphoria_env.render' in sys.modules, gc.get_threshold())"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("False\n", "")
+    assert (done.stdout, done.stderr) == ("False False (321, 4, 5)\n", "")
+
+
+def test_uses_of_the_collector_may_overlap() -> None:
+    before = gc.get_threshold()
+    first, second = garbage.collected_rarely(), garbage.collected_rarely()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    rarely = gc.get_threshold()
+    second.__exit__(None, None, None)
+    assert rarely[0] > before[0] and gc.get_threshold() == before
 
 
 @pytest.fixture

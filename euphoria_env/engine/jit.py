@@ -45,6 +45,16 @@ def _widened(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
 
 
+class _Flags(Flags):  # type: ignore[misc]
+    """Flags of the compiler that are quick to compare; numba compares them at each lookup of a function."""
+
+    def __hash__(self) -> int:
+        return len(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if isinstance(other, _Flags) else super().__eq__(other)
+
+
 class _Part(CPUDispatcher):  # type: ignore[misc]
     """A function that becomes machine code inside a library; called from Python it runs as Python."""
 
@@ -65,7 +75,7 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         return self.overloads[kinds].entry_point
 
     def _compile(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
-        flags = Flags()
+        flags = _Flags()
         cpu_target.options.parse_as_flags(flags, _OPTIONS | {"no_cpython_wrapper": not isinstance(self, _Entry)})
         flags.no_compile = True
         context = cpu_target.target_context

@@ -6,6 +6,7 @@ any processor of its kind can run.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +25,10 @@ from numba.core.environment import Environment
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
+from euphoria_env import garbage
 from euphoria_env.engine import cache_files
 from euphoria_env.engine.cache_files import cache_directory
+from euphoria_env.engine.machine_code import Emission, hide
 
 SHIPPED = cache_files.PACKAGE / "compiled"  # wheels carry this folder
 PACKAGES = ("euphoria_env", "euphoria_agents")
@@ -89,11 +93,13 @@ def _full_name(function: Callable[..., Any]) -> str:
 def _symbols(library: str) -> dict[str, list[str]]:
     """Loads or compiles a library; returns the symbols of the code and the environment of each entry point."""
     rtsys.initialize(cpu_target.target_context)  # registers the functions that compiled code calls; `refresh` loads the compiler
-    symbols, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
+    line, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
+    symbols, sizes = json.loads(line)
     engine = cpu_target.target_context.codegen()._engine._ee
-    engine.add_object_file(llvm.ObjectFileRef.from_data(machine_code))
+    for size, end in zip(sizes, accumulate(sizes), strict=True):
+        engine.add_object_file(llvm.ObjectFileRef.from_data(machine_code[end - size : end]))
     engine.finalize_object()
-    return json.loads(symbols)
+    return symbols
 
 
 def _shipped(library: str) -> bytes | None:
@@ -110,15 +116,15 @@ def _shipped(library: str) -> bytes | None:
 
 def ship(folder: str) -> None:
     """Compiles both packages into a folder, for the processor that numba's settings name; see `hatch_build.py`."""
-    for library in PACKAGES:
-        cache_files.write(_path(library, Path(folder), cache_files.text_key(library)), build(library))
+    for library, code in build(*PACKAGES).items():
+        cache_files.write(_path(library, Path(folder), cache_files.text_key(library)), code)
 
 
 def _from_cache(library: str) -> bytes:
     folder = cache_directory()
     if folder is None:
         print(f"no folder to keep compiled code in: {library} is compiled for this process alone", file=sys.stderr)
-        return build(library)
+        return build(library)[library]
     return _find(library, folder) or _make(library, folder)
 
 
@@ -150,23 +156,42 @@ def shipped_processor() -> str | None:
 
 def _make(library: str, folder: Path) -> bytes:
     """Compiles a library and keeps it, or waits until another process has."""
-    with cache_files.locked(folder / f"{library}.lock"):
-        found = _find(library, folder)
-        if found is None:
-            found = build(library)
-            if not cache_files.write(_path(library, folder, cache_files.code_key(_files_with_entries(library))), found):
-                print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
-            for suffix in ("bin", "key"):
-                files = sorted(folder.glob(f"{library}-*.{suffix}"), key=lambda file: file.stat().st_mtime)
-                for old in files[:-LIBRARIES_KEPT]:
-                    old.unlink(missing_ok=True)
-            if library == "euphoria_env" and "euphoria_agents" in sys.modules and not SHIPPED.is_dir():
-                _make("euphoria_agents", folder)  # this process need not compile the engine again for it
-    return found
+    together = [library]
+    if library == "euphoria_env" and "euphoria_agents" in sys.modules and not SHIPPED.is_dir():
+        together.append("euphoria_agents")  # this process need not compile the engine again for it
+    with contextlib.ExitStack() as locks:
+        for each in together:
+            locks.enter_context(cache_files.locked(folder / f"{each}.lock"))
+        if (found := _find(library, folder)) is not None:
+            return found
+        built = build(*(each for each in together if each == library or _find(each, folder) is None))
+        for each, code in built.items():
+            _keep(each, folder, code)
+    return built[library]
 
 
-def build(library: str) -> bytes:
-    """Compiles the library of a package. Returns a line of JSON (the symbols of each entry point by name), then machine code."""
+def _keep(library: str, folder: Path, code: bytes) -> None:
+    """Writes a library to the cache, and deletes the oldest ones of its package."""
+    if not cache_files.write(_path(library, folder, cache_files.code_key(_files_with_entries(library))), code):
+        print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
+    for suffix in ("bin", "key"):
+        files = sorted(folder.glob(f"{library}-*.{suffix}"), key=lambda file: file.stat().st_mtime)
+        for old in files[:-LIBRARIES_KEPT]:
+            old.unlink(missing_ok=True)
+
+
+def build(*libraries: str) -> dict[str, bytes]:
+    """Compiles the libraries of packages. Each is a line of JSON, then machine code: an object for each group of entry points.
+
+    The line has the symbols of each entry point by name, and the sizes of the objects.
+    """
+    with garbage.collected_rarely(), contextlib.ExitStack() as running:
+        emissions = {library: _compile(library, running, library == libraries[-1]) for library in libraries}
+        return {library: _joined(library, [each.result() for each in emissions[library]]) for library in libraries}
+
+
+def _compile(library: str, running: contextlib.ExitStack, is_last: bool) -> list[Emission]:
+    """Compiles the entry points of a library to LLVM code; other processes make machine code of all groups but the very last."""
     for file in _files_with_entries(library):
         if library != "__main__":
             root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
@@ -175,15 +200,28 @@ def build(library: str) -> bytes:
     _built.append(library)
     progress.library, progress.begun = library, time.perf_counter()
     progress.tell("this is done once for this machine")
-    entries = _entries[library]
-    for entry in entries.values():
-        entry.compile(entry.kinds)
+    entries = _entries[library].values()
+    groups = [[entry] for entry in entries if entry.apart] + [[entry for entry in entries if not entry.apart]]
+    emissions = []
+    for group in groups:
+        for entry in group:
+            entry.compile(entry.kinds)
+        modules = [_functions[symbol].bitcode for symbol in sorted(_closure(map(_fndesc, group)))]  # a copy for this group
+        emissions.append(Emission(modules, {_fndesc(entry).llvm_cpython_wrapper_name for entry in group}))
+        if not is_last or group is not groups[-1]:
+            emissions[-1].start(running)
     progress.tell("optimising all of it")
-    symbols = {name: (_fndesc(entry).llvm_cpython_wrapper_name, _fndesc(entry).env_name) for name, entry in entries.items()}
-    apart = [[_fndesc(entry)] for entry in entries.values() if entry.apart]
-    machine_code = _machine_code(library, [*apart, [_fndesc(entry) for entry in entries.values() if not entry.apart]])
+    if is_last:
+        emissions[-1].make()  # before this process waits for the others
+    return emissions
+
+
+def _joined(library: str, objects: list[bytes]) -> bytes:
+    """Returns the line of JSON and the objects of a library."""
+    found = {name: _fndesc(entry) for name, entry in _entries[library].items()}
+    symbols = {name: (fndesc.llvm_cpython_wrapper_name, fndesc.env_name) for name, fndesc in found.items()}
     progress.tell("compiled")
-    return json.dumps(symbols).encode() + b"\n" + machine_code
+    return json.dumps([symbols, [*map(len, objects)]]).encode() + b"\n" + b"".join(objects)
 
 
 def _fndesc(entry: Any) -> Any:
@@ -192,25 +230,6 @@ def _fndesc(entry: Any) -> Any:
 
 def _files_with_entries(library: str) -> list[Path]:
     return [file for file in cache_files.source_files(library) if b"\n@entry(" in file.read_bytes()]
-
-
-def _machine_code(library: str, groups: list[list[Any]]) -> bytes:
-    """Optimises and compiles groups of entry points; each group has its own copies of the functions that it calls."""
-    code = cpu_target.target_context.codegen().create_library(library)
-    for group in groups:
-        code._final_module.link_in(_linked(group))
-    code._optimize_final_module()
-    code._final_module.verify()
-    return bytes(code.codegen._tm.emit_object(code._final_module))
-
-
-def _linked(group: list[Any]) -> Any:
-    """Returns an LLVM module of entry points and all that they call; it exports only the functions that Python calls."""
-    module = cpu_target.target_context.codegen().create_library("linked")._final_module
-    for symbol in _closure(group):
-        module.link_in(llvm.parse_bitcode(_functions[symbol].bitcode))
-    _hide(module, {fndesc.llvm_cpython_wrapper_name for fndesc in group})
-    return module
 
 
 def _closure(group: Iterable[Any]) -> set[str]:
@@ -226,17 +245,10 @@ def _closure(group: Iterable[Any]) -> set[str]:
 
 def add_function(fndesc: Any, module: Any) -> None:
     """Stores a compiled function: its LLVM module as bitcode, and the symbols of the functions that it calls."""
-    _hide(module, {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name})
+    hide(module, {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name})
     calls = [function.name for function in module.functions if function.is_declaration and function.name.startswith("_ZN")]
     _functions[fndesc.llvm_func_name] = Code(module.as_bitcode(), calls)
     progress.step()
-
-
-def _hide(module: Any, exported: set[str]) -> None:
-    """Makes all functions that are not exported internal: LLVM may inline and drop them, and their names may recur elsewhere."""
-    for function in module.functions:
-        if not function.is_declaration and function.name not in exported:
-            function.linkage = "internal"
 
 
 class _Progress:
