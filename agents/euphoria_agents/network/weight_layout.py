@@ -71,7 +71,8 @@ def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray,
     rows = np.zeros((begins[-1], weight.shape[1]), np.float32)
     (some,) = np.nonzero(np.diff(ends))
     rows[some] = np.add.reduceat(change[:, None] * weight[index], ends[some]) if len(some) else 0
-    return begins, rows, [(weight[:0], bias + features.rest @ weight), *others]
+    resting = (features.rest[:, None] * weight.astype(np.float64)).sum(0)  # in a fixed order, which a matrix product has not
+    return begins, rows, [(weight[:0], (bias + resting).astype(np.float32)), *others]
 
 
 def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
