@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, sha256, write_part
-from euphoria_agents.files import append_line, read_text, write_whole
+from euphoria_agents.files import append_line, read_text, read_whole, write_whole
 from euphoria_agents.machine import versions
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
@@ -298,7 +298,7 @@ def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPar
     written = {one.name: one for one in decoded_lines(folder / ABOUT / PARTS, PlayedPart)}
     for file in sorted(folder.glob("*.parquet")):
         part = written.get(file.name)
-        if part is None or part.key not in keys or sha256(file.read_bytes()) != part.sha256:
+        if part is None or part.key not in keys or sha256(read_whole(file)) != part.sha256:
             raise ValueError(f"{file} is damaged, or of another data set: delete it, and the same command plays its games again")
         found[keys[part.key]] = part
     if changed := sorted({path for path, _ in changed_since(read for one in found.values() for read in one.inputs.values())}):
