@@ -10,8 +10,9 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 MOST_READ = 2**26  # bytes of the largest text that is read
 
@@ -123,7 +124,7 @@ def read_whole(path: str | Path, most: int | None = None) -> bytes:
     """Reads the bytes of a regular file, at most `most`; raises a `ValueError` that names the file if it cannot."""
     try:
         with _opened(path) as file:
-            content = file.read(None if most is None else most + 1)
+            content = file.read(-1 if most is None else most + 1)
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or error
         raise ValueError(f"{path}: {why}") from None
@@ -140,7 +141,7 @@ def file_hash(path: str | Path) -> str:
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[BinaryIO]:
+def _opened(path: str | Path) -> Iterator[BufferedReader]:
     """Opens a file to read it; raises an `OSError` if it is not a regular file."""
     with open(path, "rb", opener=_without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

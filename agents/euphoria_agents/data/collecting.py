@@ -23,7 +23,7 @@ from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.matches.tournament import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
 from euphoria_agents.network.checkpoint import layout
-from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
+from euphoria_agents.provenance import Inputs, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.validation import decoded_lines
@@ -301,7 +301,9 @@ def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPar
         if part is None or part.key not in keys or sha256(read_whole(file)) != part.sha256:
             raise ValueError(f"{file} is damaged, or of another data set: delete it, and the same command plays its games again")
         found[keys[part.key]] = part
-    if changed := sorted({path for path, _ in changed_since(read for one in found.values() for read in one.inputs.values())}):
+    read = [inputs for one in found.values() for inputs in one.inputs.values()]
+    check_sure(folder, read)
+    if changed := sorted({path for path, _ in changed_since(read)}):
         raise ValueError(f"{folder} holds the results of another {', '.join(changed)}: choose another --out, or delete it")
     return found
 
