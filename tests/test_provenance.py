@@ -248,7 +248,13 @@ DOES = {
     "os.path.exists('a.txt') or open('b.txt')": ({"about//a.txt"}, []),
     "Path('none').exists()": ({"about//none"}, []),
     "os.stat('a.txt').st_size": ({"about//a.txt"}, []),
+    "Path('no').exists() or __import__('ctypes').CDLL(None).mkdir(b'no', 0o700)": (
+        set(),
+        [COMPILED, "no, which it also writes"],
+    ),
     "os.access('none', os.R_OK), os.path.isdir('kit')": ({"about//none", "about//kit"}, []),
+    "open(__import__('_struct').__file__), open('a.so')": ({"a.so"}, [LIBRARY]),
+    "__import__('pickle').dumps((os.stat, os.open))": (set(), []),
     "os.readlink('link')": ({"about//link"}, []),
     "os.path.islink('a.txt')": ({"about//a.txt"}, []),
     "os.stat('tools.py', dir_fd=os.open('kit', os.O_RDONLY))": ({"about//kit/tools.py"}, []),
@@ -330,6 +336,7 @@ def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
     for place in ("kit/site-packages", "__pycache__"):
         os.mkdir(place)
         shutil.copy("a.txt", place)
+    shutil.copy("a.txt", "a.so")
     (folder / "probe.py").write_text(PROBE % does)
     files, unseen = DOES[does]
     with AgentProcess("probe:Probe") as agent:

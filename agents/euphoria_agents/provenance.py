@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import multiprocessing
 import os
 import re
 import site
 import stat
-import subprocess
 import sys
 import sysconfig
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -26,6 +23,7 @@ import euphoria_env
 from euphoria_agents.files import file_hash
 from euphoria_env.engine.cache_files import cache_directory
 
+OF_PYTHON = ("importlib", "multiprocessing", "subprocess.py", "tempfile.py")  # its modules that look for files of their own
 SYSTEM = ("/etc", "/proc", "/sys", "/usr/lib", "/usr/share")
 CLOCK, CONNECTION, PROCESS, COMPILED = "a clock", "a network connection", "other processes", "compiled code that it calls"
 LIBRARY, NAMES = "files that a compiled library opens by itself", "the names of the files in a folder"
@@ -41,7 +39,7 @@ LIBRARIES = "safetensors|h5py|onnxruntime|tensorflow|tflite_runtime|jax|orbax|li
 READS = {"open", "sqlite3.connect", "ctypes.dlopen", "os.rename", "os.link"}  # the first argument
 HEARD = READS | CHANGED.keys() | UNSEEN.keys() | {"os.mkdir"}
 ABOUT, ENVIRONMENT = "about//", "environment//"  # in names of `Inputs.files`
-COMPILED_FILES = (".pyc", ".nbi", ".nbc")
+COMPILED_FILES, EXTENSIONS = (".pyc", ".nbi", ".nbc"), (".so", ".pyd")
 IN_CODE = {  # no event tells of these, but what the agent's own code says
     CLOCK: re.compile(r"^\s*(from|import.*)\s(time|datetime)\b|\bst_[acm]time|\bget[acm]time\b", re.MULTILINE),
     COMPILED: re.compile(r"^\s*(from|import.*)\s(posix|nt|cffi|_ctypes)\b|torch\.([\w.]+\.)?from_file", re.MULTILINE),
@@ -102,12 +100,15 @@ class Recorder:
         for full, (state, digest) in sorted([*self._read.items()]):
             about, path = _parts(full)
             name = about + (Path(path).relative_to(self._folder).as_posix() if _below(path, [self._folder]) else path)
-            if path not in self._written and not _below(path, self._made):
-                if _state(path) != state and _now(full) != digest:
-                    raise _changed(name)
-                files[name] = digest
-            elif digest not in ("", FOLDER):  # otherwise this process made it
+            written, same = path in self._written or _below(path, self._made), _state(path) == state or _now(full) == digest
+            if written and digest in ("", FOLDER):
+                continue  # this process made it
+            if written or (about and not digest and not same):  # in compiled code
                 unseen.add(f"{name.removeprefix(about)}, which it also writes")
+            elif not same:
+                raise _changed(name)
+            else:
+                files[name] = digest
         return Inputs(files, sorted(unseen))
 
     def _watch(self, home: Any, name: str, heard: Callable[..., None]) -> None:
@@ -119,6 +120,7 @@ class Recorder:
             self._quietly(heard, *arguments, **named)
             return real(*arguments, **named)
 
+        watched.__module__ = home.__name__  # where pickle looks for it
         setattr(home, name, watched)
         for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
             supported |= {watched} if real in supported else set()  # which other modules ask
@@ -175,6 +177,7 @@ class Recorder:
             self._read[path] = state, file_hash(path)
             code = Path(path).read_text(encoding="utf-8", errors="replace") if path.endswith(".py") and state else ""
             self._unseen |= {what for what, pattern in IN_CODE.items() if pattern.search(code)}
+            self._unseen |= {LIBRARY} if state and path.endswith(EXTENSIONS) else set()
         if flags & (os.O_WRONLY | os.O_RDWR):
             self._written.add(path)
 
@@ -190,7 +193,7 @@ class Recorder:
             file = frame.f_code.co_filename
             if not file.startswith("<") and self._is_own(os.path.abspath(file)):
                 return True
-            if "importlib" in file or (not through_libraries and _below(os.path.realpath(file), _libraries())):
+            if file.startswith("<frozen importlib") or (not through_libraries and _below(os.path.realpath(file), _libraries())):
                 return False
             frame = frame.f_back
         return threading.get_ident() != self._main  # a thread of its own, in which Python's code calls
@@ -312,8 +315,8 @@ def _state(path: str) -> Any:
 
 @cache
 def _libraries() -> list[str]:
-    """Returns the folders of installed packages and of this project, and modules of Python that make files for themselves."""
-    python = [tempfile.__file__, subprocess.__file__, os.path.dirname(multiprocessing.__file__)]
+    """Returns the folders of installed packages and of this project, and `OF_PYTHON`."""
+    python = [os.path.join(os.path.dirname(os.__file__), name) for name in OF_PYTHON]
     project = [os.path.dirname(os.path.abspath(package.__file__ or "")) for package in (euphoria_env, euphoria_agents)]
     installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
     return [os.path.realpath(folder) for folder in (*python, *project, *installed, *site.getsitepackages())]
