@@ -139,14 +139,14 @@ class Recorder:
 
     def _heard(self, event: str, *arguments: Any) -> None:
         """Notes an event of the interpreter."""
+        if (what := UNSEEN.get(event)) and (what == CONNECTION or self._asked(through_libraries=what == PROCESS)):
+            self._unseen.add(what)
         if event in READS:
             self._note(arguments[0], arguments[2] if event == "open" else 0)
         if event == "os.mkdir" and not os.path.lexists(path := _absolute(arguments[0])):
             self._made.add(path)
         for k in CHANGED.get(event, ()):
             self._written.add(_absolute(arguments[k]))
-        if (what := UNSEEN.get(event)) and (what == CONNECTION or self._asked(through_libraries=what == PROCESS)):
-            self._unseen.add(what)
 
     def _look(self, function: str, path: Any, *arguments: Any, dir_fd: int | None = None, **named: Any) -> None:
         """Notes that a function of `os` is called with a path."""
