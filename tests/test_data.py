@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shutil
 from collections import Counter
@@ -297,8 +298,15 @@ def test_damaged_data_are_refused(copy: Path) -> None:
         with pytest.raises(ValueError, match=r"part-00001\.parquet is damaged: its SHA-256 is not that in dataset\.json"):
             list(load(copy))
     path.unlink()
-    with pytest.raises(ValueError, match=r"part-00001\.parquet is missing"):
+    with pytest.raises(ValueError, match=r"part-00001\.parquet: no such file"):
         list(load(copy).batches(10))
+    for make in (os.mkfifo, os.mkdir):
+        make(path)
+        with pytest.raises(ValueError, match=r"part-00001\.parquet: (not a regular file|Is a directory)$"):
+            list(load(copy))
+        with pytest.raises(ValueError, match=r"part-00001\.parquet: (not a regular file|Is a directory)$"):
+            collect(copy, parts_of(["weights", "random"], SHORT, 10, 1, "win"), here)
+        path.unlink() if path.is_fifo() else path.rmdir()
 
 
 @pytest.mark.parametrize(

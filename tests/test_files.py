@@ -19,8 +19,19 @@ import pytest
 
 from euphoria_agents import load, play_match
 from euphoria_agents.__main__ import main
-from euphoria_agents.files import append_line, atomic_write, check_writable, read_text, write_figure, write_whole
+from euphoria_agents.benchmark.results import read_result
+from euphoria_agents.files import (
+    append_line,
+    atomic_write,
+    check_writable,
+    file_hash,
+    read_text,
+    read_whole,
+    write_figure,
+    write_whole,
+)
 from euphoria_agents.speed.measure import write_report
+from euphoria_agents.validation import decoded_lines
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
 
@@ -159,6 +170,12 @@ def special(kind: str, path: Path) -> None:
         path.mkdir()
 
 
+def duel_checked(path: Path) -> None:
+    status, _, told = euphoria("benchmark", "duel-v1", "--agent", "random", "--check", path)
+    assert status == 2 and told.count("\n") == 1
+    raise ValueError(told.removeprefix("error: ").rstrip())
+
+
 @pytest.mark.parametrize("kind", ["device", "pipe", "socket", "folder"])
 @pytest.mark.parametrize("linked", [False, True])
 def test_what_is_no_regular_file_is_refused(kind: str, linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,8 +190,12 @@ def test_what_is_no_regular_file_is_refused(kind: str, linked: bool, tmp_path: P
         with pytest.raises(OSError, match=f"^{path} cannot be written: (it is not a regular file|Is a directory)$"):
             writer(path)
         assert Path("it").lstat().st_ino == before.st_ino and Path("it").lstat().st_mode == before.st_mode
-    with pytest.raises(ValueError, match=f"^{path}: (not a regular file|Is a directory|No such device or address)$"):
-        read_text(path)
+    for reader in (read_text, read_whole, lambda path: [*decoded_lines(path, int)], read_result, duel_checked):
+        with pytest.raises(ValueError, match=f"^{path}: (not a regular file|Is a directory|No such device or address)$"):
+            reader(path)
+    with pytest.raises(ValueError, match=f"^{path} cannot be read as a checkpoint: it is not a regular file$"):
+        checkpoint.read_tensors(path, "a kind")
+    assert file_hash(path) == ""
     assert len([*tmp_path.iterdir()]) == 1 + linked
 
 

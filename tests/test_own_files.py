@@ -142,6 +142,17 @@ def test_files_of_others_are_refused_and_stay(name: str, flag: str, pattern: str
         refused(name, flag, out, str(file), tmp_path)
         (tmp_path / "link").symlink_to(out)
         refused(name, flag, tmp_path / "link", "link", tmp_path)
+        for link in ("back", "folder"):
+            (tmp_path / link).symlink_to(Path("missing", "..", "out" if link == "back" else "."))
+        for back in (
+            Path("missing", "..", "out"),
+            Path("missing", "more", "..", "..", "out"),
+            Path("back"),
+            Path("folder", "out"),
+        ):
+            refused(name, flag, back, str(back).partition("/")[0], tmp_path)
+        for link in ("back", "folder"):
+            (tmp_path / link).unlink()
         refused(name, flag, Path("out", "..", "out") if file != out else Path("..", tmp_path.name, "out"), file.name, tmp_path)
         (tmp_path / "link").unlink()
         file.unlink()

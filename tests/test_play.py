@@ -157,6 +157,7 @@ def test_saved_and_loaded_it_goes_on_identically(opened: Open, tmp_path: Path) -
     assert "needs" not in text and "euphoria play --load euphoria-game.json" in terminal.type("save")
     assert "cannot be written" in terminal.type("save /proc/nowhere").replace("\n", " ")
     assert "euphoria play --load kept.json" in terminal.type("save kept.json")
+    assert "leads back from a folder that does not exist" in terminal.type("save missing/../kept.json").replace("\n", " ")
     again = opened("--load kept.json")
     shown = again.first
     assert numbers(shown) == numbers(text)

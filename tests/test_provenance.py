@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import os
 import shutil
@@ -22,7 +23,18 @@ from euphoria_agents.benchmark.tasks import TASKS
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_units, players_ended, sources
-from euphoria_agents.provenance import CLOCK, CONNECTION, LIBRARY, NAMES, PROCESS, Inputs, joined, published_names
+from euphoria_agents.provenance import (
+    CLOCK,
+    COMPILED,
+    CONNECTION,
+    LIBRARY,
+    NAMES,
+    PROCESS,
+    Inputs,
+    changed_since,
+    joined,
+    published_names,
+)
 from euphoria_env import Rules
 from tests.tools.commands import euphoria
 
@@ -223,7 +235,7 @@ def test_results_that_do_not_say_what_was_read_are_played_again(folder: Path) ->
 
 DOES = {
     "Path('a.txt').read_text()": ({"a.txt"}, []),
-    "Path('a.txt').resolve().open('rb').read(1)": ({"a.txt"}, []),
+    "Path('a.txt').resolve().open('rb').read(1)": ({"a.txt", "about//a.txt"}, []),
     "os.close(os.open('a.txt', os.O_RDONLY))": ({"a.txt"}, []),
     "np.fromfile('a.txt', np.int8)": ({"a.txt"}, []),
     "np.load('more.npy', mmap_mode='r')": ({"more.npy"}, []),
@@ -233,12 +245,53 @@ DOES = {
     "exec(open('a.txt').read())": ({"a.txt"}, []),
     "open('link').read()": ({"link"}, []),
     "os.chdir('kit'), open('../a.txt').read()": ({"a.txt"}, []),
-    "os.path.exists('a.txt') or open('b.txt')": (set(), []),
+    "os.path.exists('a.txt') or open('b.txt')": ({"about//a.txt"}, []),
+    "Path('none').exists()": ({"about//none"}, []),
+    "os.stat('a.txt').st_size": ({"about//a.txt"}, []),
+    "Path('no').exists() or __import__('ctypes').CDLL(None).mkdir(b'no', 0o700)": (
+        set(),
+        [COMPILED, "no, which it also writes"],
+    ),
+    "os.access('none', os.R_OK), os.path.isdir('kit')": ({"about//none", "about//kit"}, []),
+    "open(__import__('_struct').__file__), open('a.so')": ({"a.so"}, [LIBRARY]),
+    "__import__('pickle').dumps((os.stat, os.open))": (set(), []),
+    "os.readlink('link')": ({"about//link"}, []),
+    "os.path.islink('a.txt')": ({"about//a.txt"}, []),
+    "os.stat('tools.py', dir_fd=os.open('kit', os.O_RDONLY))": ({"about//kit/tools.py"}, []),
+    "__import__('concurrent.futures').futures.ThreadPoolExecutor(1).submit(os.path.exists, 'none').result()": (
+        {"about//none"},
+        [],
+    ),
+    "os.path.exists('new') or open('new', 'w').close(), open('new').read()": (set(), []),
+    "os.makedirs('new/er'), Path('new/er/a').write_text('3'), Path('new/er/a').exists()": (set(), []),
+    "os.makedirs('kit', exist_ok=True)": ({"about//kit"}, []),
+    "os.path.exists('a.txt') and open('a.txt', 'a').write('3')": (set(), ["a.txt, which it also writes"]),
+    "os.open('tools.py', os.O_RDONLY, dir_fd=os.open('kit', os.O_RDONLY))": ({"kit/tools.py", "tools.py"}, []),
+    "open('tools.py', opener=lambda path, flags: os.open(path, flags, dir_fd=os.open('kit', os.O_RDONLY)))": (
+        {"kit/tools.py", "tools.py"},
+        [],
+    ),
+    "open('/proc/self/cwd/a.txt').read()": ({"a.txt"}, []),
+    "(lambda f: open(f'/proc/self/fd/{f}').read())(os.open('a.txt', os.O_RDONLY))": ({"a.txt"}, []),
+    "(lambda f: open(f'/dev/fd/{f}').read())(os.open('a.txt', os.O_RDONLY))": ({"a.txt"}, []),
+    "open('kit/site-packages/a.txt').read()": ({"kit/site-packages/a.txt"}, []),
+    "open('__pycache__/a.txt').read()": ({"__pycache__/a.txt"}, []),
+    "os.environ['HOME'], os.environ.get('EUPHORIA_NO'), 'PATH' in os.environ": (
+        {"environment//HOME", "environment//EUPHORIA_NO", "environment//PATH"},
+        [],
+    ),
+    "os.getenv('EUPHORIA_NO'), os.environb.get(b'PATH')": ({"environment//EUPHORIA_NO", "environment//PATH"}, []),
+    "os.environ.setdefault('EUPHORIA_NO', '1'), os.environ['EUPHORIA_NO']": ({"environment//EUPHORIA_NO"}, []),
+    "list(os.environ)": ({"environment//"}, []),
+    "os.link('a.txt', 'other'), open('other').read(), os.remove('other')": ({"a.txt"}, []),
+    "os.rename('a.txt', 'b'), open('b').read(), os.rename('b', 'a.txt')": (set(), ["a.txt, which it also writes"]),
     "open('none')": ({"none"}, []),
     "open('new.txt', 'w').write('1'), open('new.txt').read()": (set(), []),
     "open('log.txt', 'w').close(), open('log.txt', 'a').close()": (set(), []),
     "open('a.txt').read(), open('a.txt', 'w').write('3')": (set(), ["a.txt, which it also writes"]),
     "open('a.txt', 'r+').write('3')": (set(), ["a.txt, which it also writes"]),
+    "open('a.txt', 'a+').read()": (set(), ["a.txt, which it also writes"]),
+    "np.memmap('a.txt')": (set(), ["a.txt, which it also writes"]),
     "open('a.txt').read(), open('n', 'w').write('3'), os.replace('n', 'a.txt')": (set(), ["a.txt, which it also writes"]),
     "__import__('tempfile').TemporaryFile().write(b'3')": (set(), []),
     "open('/proc/self/status').read(), open('/dev/null').read()": (set(), []),
@@ -246,9 +299,16 @@ DOES = {
     "__import__('socket').create_connection(('127.0.0.1', 9), 1)": (set(), [CONNECTION]),
     "__import__('subprocess').run(['true'])": (set(), [PROCESS]),
     "os.system('true')": (set(), [PROCESS]),
+    "os.fork() or os._exit(0)": (set(), [PROCESS]),
+    "os.posix_spawn('/bin/true', ['true'], {})": (set(), [PROCESS]),
+    "__import__('multiprocessing.util').util.spawnv_passfds(b'/bin/true', [b'true'], [])": (set(), [PROCESS]),
+    "__import__('multiprocessing').get_context('spawn').Process(target=abs, args=(1,)).start()": (set(), [PROCESS]),
+    "__import__('concurrent.futures').futures.ProcessPoolExecutor(1).submit(abs, 1).result()": (set(), [CONNECTION, PROCESS]),
+    "__import__('ctypes').CDLL(None).getpid()": (set(), [COMPILED]),
+    "__import__('numba').njit(lambda x: x + 1)(1)": (set(), []),
     "os.listdir('.')": (set(), [NAMES]),
     "list(Path('.').glob('*.txt'))": (set(), [NAMES]),
-    "list(os.walk('kit'))": (set(), [NAMES]),
+    "list(os.walk('kit'))": ({"about//kit/site-packages"}, [NAMES]),
 }
 PROBE = """import os, sys
 from pathlib import Path
@@ -273,6 +333,10 @@ def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
     for name in ("a.txt", "a.db"):
         Path(name).write_text("1" if name == "a.txt" else "")
     os.symlink("a.txt", "link")
+    for place in ("kit/site-packages", "__pycache__"):
+        os.mkdir(place)
+        shutil.copy("a.txt", place)
+    shutil.copy("a.txt", "a.so")
     (folder / "probe.py").write_text(PROBE % does)
     files, unseen = DOES[does]
     with AgentProcess("probe:Probe") as agent:
@@ -280,7 +344,11 @@ def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
         agent.act(np.zeros(9, np.int8), np.ones(9, np.int8), np.random.default_rng(0))
         found = agent.inputs()
     assert {*found.files} == {"probe.py", *files} and found.unseen == unseen
-    assert all(len(digest) == 16 * os.path.exists(name) for name, digest in found.files.items())
+    for name, digest in found.files.items():
+        what = name.rpartition("//")[2]
+        assert len(digest) == 16 * (name == "environment//" or what in os.environ or os.path.exists(what))
+    if "environment//" not in found.files:  # pytest changes one from test to test
+        assert not changed_since([found])
 
 
 @pytest.mark.parametrize(
@@ -291,6 +359,9 @@ def test_what_an_agent_reads_is_seen(does: str, folder: Path) -> None:
         ("from time import perf_counter", [CLOCK]),
         ("import timeit", []),
         ("import safetensors", [LIBRARY]),
+        ("import os, posix", [COMPILED]),
+        ("0 and torch.UntypedStorage.from_file('w.bin')", [COMPILED]),
+        ("0 and os.path.getmtime('w.bin')", [CLOCK]),
         ("TEXT = 'import time'", []),
     ],
 )
@@ -308,8 +379,57 @@ def test_what_is_not_seen_is_told_with_the_results(folder: Path) -> None:
     assert json.loads(Path("out", "results.json").read_text())[0]["unseen"] == {"probe:Probe": [CLOCK, NAMES]}
 
 
-def test_a_plugin_counts_though_it_is_installed(folder: Path) -> None:
-    home = folder / "site-packages"
+@pytest.mark.parametrize("does", ["os.system('true')", "open('a.txt', 'r+').close()", "os.listdir('.')"])
+def test_games_whose_changes_cannot_be_noticed_are_not_used_again(does: str, folder: Path) -> None:
+    from euphoria_agents.play.study.game_analysis import differences
+
+    Path("a.txt").write_text("1")
+    (folder / "probe.py").write_text(PROBE % does)
+    words = ("--games", 2, "--out", "out", *SHORT)
+    for k in (1, 2):
+        status, _, told = euphoria("evaluate", "--agent", "probe:Probe", *words)
+        assert status == 0 and Path("out", "chunks.jsonl").read_text().count("\n") == k
+        assert ("games are played again, since their agents may depend on" in told) == (k == 2)
+    unseen = json.loads(Path("out", "results.json").read_text())[0]["unseen"]["probe:Probe"]
+    shutil.rmtree("out")
+    found = judging.judge(small(), "probe:Probe", Path("judged"), HERE)
+    assert found["agent"]["unseen"] == unseen
+    with pytest.raises(ValueError, match=rf"result\.json is not used again, since its agents may depend on {unseen[0]}"):
+        judging.judge(small(), "probe:Probe", Path("judged"), HERE)
+    header = {"files": {}, "unseen": unseen}
+    assert differences(header, header) and not differences({**header, "unseen": [CLOCK]}, {**header, "unseen": []})
+    if importlib.util.find_spec("pyarrow"):
+        words = ("collect", "--agents", "probe:Probe", "random", *words)
+        assert euphoria(*words)[0] == 0
+        before = {file: file.read_bytes() for file in Path("out").rglob("*.*")}
+        status, _, told = euphoria(*words)
+        assert status == 2 and told.startswith(f"error: out is not used again, since its agents may depend on {unseen[0]}")
+        assert before == {file: file.read_bytes() for file in Path("out").rglob("*.*")}
+
+
+def test_changes_of_what_is_asked_are_noticed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.symlink("argument.txt", "link")
+    asked = "os.path.exists('a.txt'), os.path.isdir('none'), os.stat('late.txt'), os.path.islink('link'), os.environ.get('HOME')"
+    (folder / "probe.py").write_text(PROBE % asked)
+    with AgentProcess("probe:Probe") as agent:
+        agent.act(np.zeros(9, np.int8), np.ones(9, np.int8), np.random.default_rng(0))
+        before = agent.inputs()
+    changes = {
+        "about//a.txt": lambda: Path("a.txt").write_text("1"),
+        "about//none": lambda: Path("none").mkdir(),
+        "about//late.txt": lambda: Path("late.txt").write_text("10"),
+        "about//link": lambda: (os.remove("link"), os.symlink("late.txt", "link")),
+        "environment//HOME": lambda: monkeypatch.setenv("HOME", "elsewhere"),
+    }
+    assert changes.keys() == before.files.keys() - {"probe.py"} and not published_names({name: "1" for name in changes})
+    for name, make in changes.items():
+        assert name not in dict(changed_since([before]))
+        make()
+        assert name in dict(changed_since([before]))
+
+
+def test_a_plugin_and_what_it_imports_count(folder: Path) -> None:
+    home = folder / "site-packages"  # which is no folder of installed packages for its name alone
     (home / "plug").mkdir(parents=True)
     (home / "plug" / "__init__.py").write_text("import other\n" + READER.replace("import helper", "import plug.helper as helper"))
     (home / "plug" / "helper.py").write_text("N = 0\n")
@@ -317,8 +437,8 @@ def test_a_plugin_counts_though_it_is_installed(folder: Path) -> None:
     sys.path.append(str(home))
     with AgentProcess("plug:Reader:argument.txt") as agent:
         files = agent.inputs().files
-    assert {"site-packages/plug/__init__.py", "site-packages/plug/helper.py", "weights.txt"} < {*files}
-    assert "site-packages/other.py" not in files, "a library"
+    own = {"site-packages/plug/__init__.py", "site-packages/plug/helper.py", "site-packages/other.py", "weights.txt"}
+    assert own < {*files}
 
 
 def test_published_names_do_not_tell_where_files_lie() -> None:
@@ -339,6 +459,9 @@ def test_comments_in_the_project_do_not_matter(tmp_path: Path, monkeypatch: pyte
     two.write_text('"""Says."""\nA = 1  # one\n')
     assert key() == before
     two.write_text("A = 2\n")
+    assert key() != before
+    before = key()
+    (two.parent / "rules.md").write_text("What language models read.\n")
     assert key() != before
     shutil.rmtree(two.parent)
     assert len(sources(["random"])) == 16

@@ -10,10 +10,11 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-MOST_READ = 2**26  # bytes of the largest file that is read
+MOST_READ = 2**26  # bytes of the largest text that is read
 
 
 def check_writable(path: str | Path) -> None:
@@ -62,8 +63,13 @@ def _named(path: str | Path) -> Iterator[None]:
 def _destination(path: str | Path) -> Path:
     """Returns the regular file that a path leads to, through links; it may not exist yet."""
     target = Path(os.path.realpath(path))
-    with contextlib.suppress(FileNotFoundError):
+    try:
         mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        _nearest(Path(path))
+        if os.path.lexists(target):
+            raise FileNotFoundError("a link leads back from a folder that does not exist") from None
+    else:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(mode):
@@ -76,11 +82,21 @@ def _destination(path: str | Path) -> Path:
 
 def check_folder(path: Path) -> None:
     """Raises an `OSError` that names the path if there is no folder for new files and none can be made."""
-    there = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
+    there = _nearest(path)
     if not there.is_dir():
         raise NotADirectoryError(f"{there} is not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
         raise PermissionError(f"nothing can be written in {there}")
+
+
+def _nearest(path: Path) -> Path:
+    """Returns the path, or the nearest folder above it, that exists; raises an `OSError` for a `..` below that."""
+    for one in (path, *path.absolute().parents):
+        if os.path.lexists(one):
+            break
+        if one.name == "..":  # programs differ about where that is
+            raise FileNotFoundError(f"{one} leads back from a folder that does not exist")
+    return one
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -99,25 +115,38 @@ def write_figure(path: Path, figure: Any) -> None:
 def read_text(path: str | Path) -> str:
     """Reads a text of at most `MOST_READ` bytes; raises a `ValueError` that names the file if it cannot."""
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ValueError(f"{path}: not a regular file")
-            content = file.read(MOST_READ + 1)
-        if len(content) > MOST_READ:
-            raise ValueError(f"{path}: larger than {MOST_READ >> 20} MiB")
-        return content.decode()
+        return read_whole(path, MOST_READ).decode()
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file") from None
+
+
+def read_whole(path: str | Path, most: int | None = None) -> bytes:
+    """Reads the bytes of a regular file, at most `most`; raises a `ValueError` that names the file if it cannot."""
+    try:
+        with _opened(path) as file:
+            content = file.read(-1 if most is None else most + 1)
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or error
         raise ValueError(f"{path}: {why}") from None
+    if most is not None and len(content) > most:
+        raise ValueError(f"{path}: larger than {most >> 20} MiB")
+    return content
 
 
 def file_hash(path: str | Path) -> str:
     """Returns the first 16 digits of the SHA-256 of a file; empty if it cannot be read."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    with contextlib.suppress(OSError), _opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     return ""
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[BufferedReader]:
+    """Opens a file to read it; raises an `OSError` if it is not a regular file."""
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("not a regular file")
+        yield file
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import re
+import site
 import stat
 import sys
 import sysconfig
-from collections.abc import Collection, Iterable, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -20,49 +23,72 @@ import euphoria_env
 from euphoria_agents.files import file_hash
 from euphoria_env.engine.cache_files import cache_directory
 
-INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
-SYSTEM = ("/dev", "/etc", "/proc", "/run", "/sys", "/usr/lib", "/usr/share")
-CLOCK, CONNECTION, PROCESS = "a clock", "a network connection", "other processes"
+OF_PYTHON = ("importlib", "multiprocessing", "subprocess.py", "tempfile.py")  # its modules that look for files of their own
+SYSTEM = ("/etc", "/proc", "/sys", "/usr/lib", "/usr/share")
+CLOCK, CONNECTION, PROCESS, COMPILED = "a clock", "a network connection", "other processes", "compiled code that it calls"
 LIBRARY, NAMES = "files that a compiled library opens by itself", "the names of the files in a folder"
-# By event (docs.python.org/3/library/audit_events.html): what its cause depends on, or which argument is a file that changes.
+TOLD = {CLOCK, CONNECTION, LIBRARY}  # kept games are used again in spite of these, and commands warn
+# By event (docs.python.org/3/library/audit_events.html): what its cause depends on, or which arguments are files that change.
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn")
 UNSEEN = dict.fromkeys(("socket.connect", "socket.sendto", "socket.getaddrinfo"), CONNECTION)
-UNSEEN |= dict.fromkeys(STARTS, PROCESS) | dict.fromkeys(("os.listdir", "os.scandir"), NAMES)
-CHANGED = {"os.rename": 1, "os.link": 1, "os.symlink": 1, "os.remove": 0, "os.truncate": 0}
+UNSEEN |= dict.fromkeys((*STARTS, "fork_exec"), PROCESS) | dict.fromkeys(("os.listdir", "os.scandir"), NAMES)
+UNSEEN |= dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym"), COMPILED)
+CHANGED = {"os.rename": (0, 1), "os.link": (1,), "os.remove": (0,), "os.truncate": (0,), "os.rmdir": (0,)}
+LOOKS = ("stat", "lstat", "access", "readlink", "open")  # of `os`: no event tells of these, or not of the folder `dir_fd`
 LIBRARIES = "safetensors|h5py|onnxruntime|tensorflow|tflite_runtime|jax|orbax|lightgbm|xgboost|catboost|pyarrow|polars|cv2"
+READS = {"open", "sqlite3.connect", "ctypes.dlopen", "os.rename", "os.link"}  # the first argument
+HEARD = READS | CHANGED.keys() | UNSEEN.keys() | {"os.mkdir"}
+ABOUT, ENVIRONMENT = "about//", "environment//"  # in names of `Inputs.files`
+COMPILED_FILES, EXTENSIONS = (".pyc", ".nbi", ".nbc"), (".so", ".pyd")
 IN_CODE = {  # no event tells of these, but what the agent's own code says
-    CLOCK: re.compile(r"^\s*(from|import.*)\s(time|datetime)\b", re.MULTILINE),
+    CLOCK: re.compile(r"^\s*(from|import.*)\s(time|datetime)\b|\bst_[acm]time|\bget[acm]time\b", re.MULTILINE),
+    COMPILED: re.compile(r"^\s*(from|import.*)\s(posix|nt|cffi|_ctypes)\b|torch\.([\w.]+\.)?from_file", re.MULTILINE),
     LIBRARY: re.compile(rf"^\s*(from|import.*)\s({LIBRARIES})\b|torch\.jit\.load", re.MULTILINE),
 }
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Lists what an agent's games depend on."""
+    """Lists what an agent's games depend on.
 
-    # by path, which is relative below the working folder: the first digits of the SHA-256 of what it read, empty for no
-    # file
+    Attributes:
+        files: the first digits of the SHA-256 of what it read, empty for nothing, by path, which is relative below the working
+            folder. "about//" stands before a path of which it asked only whether there is a file, how large it is, or where a
+            link leads, and "environment//" before the name of a variable.
+        unseen: what else its moves may depend on, whose changes nobody notices.
+    """
+
     files: dict[str, str] = field(default_factory=dict)
-    unseen: list[str] = field(default_factory=list)  # what else its moves may depend on, whose changes nobody notices
+    unseen: list[str] = field(default_factory=list)
 
 
 class Recorder:
     """Notes from now on what this process reads; it cannot be stopped.
 
     A file counts if it was opened for reading, unless this process wrote it first. Files of libraries, of this project and of
-    the system do not count, nor does compiled code, for which its source counts.
+    the system do not count, nor does compiled code, for which its source counts. What is asked about files, and variables, count
+    if the agent's own code asks.
 
     Args:
         own: files and folders that count wherever they are; of these, the files are read at once.
     """
 
     def __init__(self, own: Collection[str]) -> None:
-        self._own, self._folder = tuple(map(os.path.abspath, own)), os.getcwd()
-        self._read: dict[str, tuple[Any, str]] = {}  # by path, the state of the file and its hash when it was opened
+        self._own, self._folder, self._environment = tuple(map(_absolute, own)), os.getcwd(), dict(os.environ)
+        self._read: dict[str, tuple[Any, str]] = {}  # by name, the state of the file and the hash when it was opened
+        self._variables: dict[str, str] = {}
         self._written, self._unseen, self._imported = set[str](), set[str](), set[Any]()
+        self._made = set[str]()  # new folders, in which everything is of this process
+        self._is_own, self._thread, self._main = cache(self._counts), threading.local(), threading.get_ident()
         for path in filter(os.path.isfile, self._own):
             self._note(path)
         sys.addaudithook(self._hear)
+        for name in LOOKS:
+            self._watch(os, name, partial(self._look, name))
+        for name in ("__getitem__", "__iter__"):
+            self._watch(type(os.environ), name, lambda _, name="": self._look_up(os.fsdecode(name)))
+        with suppress(ImportError):
+            self._watch(importlib.import_module("_posixsubprocess"), "fork_exec", lambda *_: self._heard("fork_exec"))
 
     def inputs(self) -> Inputs:
         """Returns what was read until now; a `ValueError` names a file that somebody else changed after it was read."""
@@ -70,60 +96,128 @@ class Recorder:
         for file in filter(os.path.isfile, map(str, imported - self._imported)):
             self._note(file)
         self._imported |= imported
-        files, unseen = dict[str, str](), set(self._unseen)
-        for path, (state, digest) in sorted([*self._read.items()]):
-            name = Path(path).relative_to(self._folder).as_posix() if _below(path, [self._folder]) else path
-            if path not in self._written:
-                if _state(path) != state and file_hash(path) != digest:
-                    raise _changed(name)
+        files, unseen = dict(self._variables), set(self._unseen)
+        for full, (state, digest) in sorted([*self._read.items()]):
+            about, path = _parts(full)
+            name = about + (Path(path).relative_to(self._folder).as_posix() if _below(path, [self._folder]) else path)
+            written, same = path in self._written or _below(path, self._made), _state(path) == state or _now(full) == digest
+            if written and digest in ("", FOLDER):
+                continue  # this process made it
+            if written or (about and not digest and not same):  # in compiled code
+                unseen.add(f"{name.removeprefix(about)}, which it also writes")
+            elif not same:
+                raise _changed(name)
+            else:
                 files[name] = digest
-            elif digest:  # otherwise this process made it
-                unseen.add(f"{name}, which it also writes")
         return Inputs(files, sorted(unseen))
 
+    def _watch(self, home: Any, name: str, heard: Callable[..., None]) -> None:
+        """Replaces a function, of whose calls no event tells, by one that calls `heard` first."""
+        real = getattr(home, name)
+
+        @wraps(real)
+        def watched(*arguments: Any, **named: Any) -> Any:
+            self._quietly(heard, *arguments, **named)
+            return real(*arguments, **named)
+
+        watched.__module__ = home.__name__  # where pickle looks for it
+        setattr(home, name, watched)
+        for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
+            supported |= {watched} if real in supported else set()  # which other modules ask
+
+    def _quietly(self, heard: Callable[..., None], *arguments: Any, **named: Any) -> None:
+        """Notes something, but not what the noting does itself; an odd argument is for the function to refuse."""
+        if not getattr(self._thread, "noting", False):
+            self._thread.noting = True
+            with suppress(Exception):
+                heard(*arguments, **named)
+            self._thread.noting = False
+
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        with suppress(Exception):  # an odd argument, which the function itself refuses
-            if event in ("open", "sqlite3.connect", "ctypes.dlopen"):
-                self._note(arguments[0], arguments[2] if event == "open" else 0)
-            elif event in CHANGED:
-                self._written.add(os.path.abspath(os.fsdecode(arguments[CHANGED[event]])))
-            elif event in UNSEEN and (UNSEEN[event] != NAMES or self._asked()):
-                self._unseen.add(UNSEEN[event])
+        if event in HEARD:
+            self._quietly(self._heard, event, *arguments)
+
+    def _heard(self, event: str, *arguments: Any) -> None:
+        """Notes an event of the interpreter."""
+        if (what := UNSEEN.get(event)) and (what == CONNECTION or self._asked(through_libraries=what == PROCESS)):
+            self._unseen.add(what)
+        if event in READS:
+            self._note(arguments[0], arguments[2] if event == "open" else 0)
+        if event == "os.mkdir" and not os.path.lexists(path := _absolute(arguments[0])):
+            self._made.add(path)
+        for k in CHANGED.get(event, ()):
+            self._written.add(_absolute(arguments[k]))
+
+    def _look(self, function: str, path: Any, *arguments: Any, dir_fd: int | None = None, **named: Any) -> None:
+        """Notes that a function of `os` is called with a path."""
+        folder = "" if dir_fd is None else os.readlink(f"/proc/self/fd/{dir_fd}")
+        path = "" if isinstance(path, int) else _absolute(os.path.join(folder, os.fsdecode(path)))
+        about = ABOUT + path
+        if function == "open":
+            if folder:
+                self._note(path, arguments[0] if arguments else named["flags"])
+        elif path and about not in self._read and path not in self._written and not _below(self._folder, [path]):
+            if self._asked() and self._counts(path):
+                self._read[about] = ..., _now(about)
+
+    def _look_up(self, variable: str) -> None:
+        """Notes that an environment variable is read; "": that all names are."""
+        if self._asked():
+            self._variables[ENVIRONMENT + variable] = _variable(variable, self._environment)
 
     def _note(self, file: Any, flags: int = 0) -> None:
         """Notes a file that is opened with these flags of the operating system."""
-        path = "" if isinstance(file, int) or not file else os.path.abspath(os.fsdecode(file))
-        if "__pycache__" in path:
+        path = "" if isinstance(file, int) or not file else _absolute(file)
+        if "__pycache__" in path and path.endswith(COMPILED_FILES):
             path = importlib.util.source_from_cache(path)  # raises an error if it is no code of Python
         if not path or not self._counts(path):
             return
         new = path not in self._read and path not in self._written and not flags & (os.O_WRONLY | os.O_TRUNC | os.O_EXCL)
         if new and (state := _state(path)) != () and (state or path not in sys.path):
-            self._read[path] = state, ""  # before it is opened here
             self._read[path] = state, file_hash(path)
             code = Path(path).read_text(encoding="utf-8", errors="replace") if path.endswith(".py") and state else ""
             self._unseen |= {what for what, pattern in IN_CODE.items() if pattern.search(code)}
+            self._unseen |= {LIBRARY} if state and path.endswith(EXTENSIONS) else set()
         if flags & (os.O_WRONLY | os.O_RDWR):
             self._written.add(path)
 
     def _counts(self, path: str) -> bool:
-        return _below(path, self._own) or not (INSTALLED & {*Path(path).parts} or _below(path, _others()))
+        return _below(path, self._own) or not _below(os.path.realpath(path), (*self._made, *_libraries(), *_system()))
 
-    def _asked(self) -> bool:
-        """Returns whether the agent's own code asks, and not the import system or a library."""
-        frame: Any = sys._getframe(2)
-        while frame and "importlib" not in (file := frame.f_code.co_filename) and not INSTALLED & {*Path(file).parts}:
-            if not file.startswith("<") and self._counts(os.path.abspath(file)):
-                return True
+    def _asked(self, through_libraries: bool = False) -> bool:
+        """Returns whether the agent's own code asks, and not the import system, this project or, as a rule, a library."""
+        frame: Any = sys._getframe(1)
+        while frame and frame.f_code.co_filename == __file__:
             frame = frame.f_back
-        return False
+        while frame:
+            file = frame.f_code.co_filename
+            if not file.startswith("<") and self._is_own(os.path.abspath(file)):
+                return True
+            if file.startswith("<frozen importlib") or (not through_libraries and _below(os.path.realpath(file), _libraries())):
+                return False
+            frame = frame.f_back
+        return threading.get_ident() != self._main  # a thread of its own, in which Python's code calls
 
 
 def changed_since(found: Iterable[Inputs]) -> set[tuple[str, str]]:
     """Returns the files that are no longer as they were read, with their hashes then."""
     pairs = {pair for inputs in found for pair in inputs.files.items()}
-    now = {path: file_hash(path) for path in dict(pairs)}
-    return {(path, digest) for path, digest in pairs if now[path] != digest}
+    now = {name: _now(name) for name in dict(pairs)}
+    return {(name, digest) for name, digest in pairs if now[name] != digest}
+
+
+def unsure(found: Iterable[Inputs]) -> list[str]:
+    """Returns what the moves of agents may depend on so that their games must be played again, since nobody notices changes."""
+    return sorted({what for inputs in found for what in inputs.unseen} - TOLD)
+
+
+def check_sure(place: str | Path, found: Iterable[Inputs]) -> None:
+    """Raises a `ValueError` that names the place of games whose agents may depend on something whose changes nobody notices."""
+    if what := unsure(found):
+        raise ValueError(
+            f"{place} is not used again, since its agents may depend on {', '.join(what)}, whose changes nobody notices: choose "
+            "another --out, or delete it"
+        )
 
 
 def joined(found: Iterable[Mapping[str, Inputs]]) -> dict[str, Inputs]:
@@ -151,12 +245,59 @@ def published_names(files: Mapping[str, str]) -> dict[str, str]:
     for path, digest in sorted(files.items()):
         home = next((home for home in sys.path if home and Path(path).is_relative_to(home)), None)
         outside = Path(path).relative_to(home).as_posix() if home else f"{digest}/{Path(path).name}"
-        found |= {outside if Path(path).is_absolute() else path: digest} if digest else {}
+        found |= {outside if Path(path).is_absolute() else path: digest} if digest and not _parts(path)[0] else {}
     return found
+
+
+def absolute_name(name: str) -> str:
+    """Returns a name of `Inputs.files` with an absolute path."""
+    about, what = _parts(name)
+    return name if about == ENVIRONMENT else about + os.path.abspath(what)
 
 
 def _changed(name: str) -> ValueError:
     return ValueError(f"{name} changed while the games were played: call the same command again, and leave its files alone")
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Returns what stands before the path or variable in a name of `Inputs.files`, and the path or variable."""
+    about = next((about for about in (ABOUT, ENVIRONMENT) if name.startswith(about)), "")
+    return about, name.removeprefix(about)
+
+
+def _now(name: str) -> str:
+    """Returns the hash that a name of `Inputs.files` has now."""
+    about, what = _parts(name)
+    if about == ENVIRONMENT:
+        return _variable(what, os.environ)
+    if not about:
+        return file_hash(what)
+    text = ""
+    with suppress(OSError):
+        text = os.readlink(what)
+    with suppress(OSError):
+        found = os.stat(what)
+        text += " folder" if stat.S_ISDIR(found.st_mode) else f" {found.st_size}"
+    return _short(text) if text else ""
+
+
+def _variable(name: str, environment: Mapping[str, str]) -> str:
+    """Returns the hash of an environment variable, empty if it is not set; without a name that of all names."""
+    text = environment.get(name) if name else "\n".join(sorted(environment))
+    return "" if text is None else _short(text)
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:16]
+
+
+FOLDER = _short(" folder")
+
+
+def _absolute(path: Any) -> str:
+    """Returns an absolute path; in place of a name for what a process has open, the real one."""
+    found = os.path.abspath(os.fsdecode(path))
+    return os.path.realpath(found) if found.startswith(("/proc/", "/dev/")) else found
 
 
 def _below(path: str, places: Iterable[str]) -> bool:
@@ -173,8 +314,16 @@ def _state(path: str) -> Any:
 
 
 @cache
-def _others() -> list[str]:
-    """Returns the folders of files that belong to no agent."""
-    python = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__)]
+def _libraries() -> list[str]:
+    """Returns the folders of installed packages and of this project, and `OF_PYTHON`."""
+    python = [os.path.join(os.path.dirname(os.__file__), name) for name in OF_PYTHON]
     project = [os.path.dirname(os.path.abspath(package.__file__ or "")) for package in (euphoria_env, euphoria_agents)]
-    return [*SYSTEM, *python, *project, *([str(cache_directory())] if cache_directory() else [])]
+    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
+    return [os.path.realpath(folder) for folder in (*python, *project, *installed, *site.getsitepackages())]
+
+
+@cache
+def _system() -> list[str]:
+    """Returns other folders of files that belong to no agent."""
+    python = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__)]
+    return [os.path.realpath(folder) for folder in (*SYSTEM, *python, *map(str, filter(None, [cache_directory()])))]

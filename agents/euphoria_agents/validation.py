@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from euphoria_agents.files import read_whole
+
 T = TypeVar("T")
 _DESCRIBED: dict[str, str] = {}  # by regular expression, as messages show it: what fits
 
@@ -49,7 +51,7 @@ def decoded(text: str | bytes, kind: type[T], name: str = "") -> T:
 
 def decoded_lines(path: Path, kind: type[T]) -> Iterator[T]:
     """Yields the lines of a file as a type, none if it does not exist; leaves out lines that do not fit, such as a torn one."""
-    for line in path.read_bytes().splitlines() if path.exists() else ():
+    for line in read_whole(path).splitlines() if path.exists() else ():
         with contextlib.suppress(ValueError):
             yield decoded(line, kind)
 

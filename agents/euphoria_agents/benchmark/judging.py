@@ -26,7 +26,7 @@ from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
 from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
-from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
+from euphoria_agents.provenance import Inputs, absolute_name, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes, files_of, is_builtin
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
@@ -203,7 +203,7 @@ def _read_by(spec: str, played: Results) -> tuple[dict[str, Any], dict[str, str]
     inputs = joined(result.inputs for result in played.values()).get(spec, Inputs())
     read = inputs.files | {str(path): file_hash(path) for path in files_of(spec).values()}
     known = {"files": file_hashes(spec) | published_names(inputs.files), **({"unseen": inputs.unseen} if inputs.unseen else {})}
-    return known, {os.path.abspath(path): digest for path, digest in read.items()}
+    return known, {absolute_name(name): digest for name, digest in read.items()}
 
 
 def _complete(folder: Path, games: str, effort: Json, found: Json) -> None:
@@ -259,6 +259,7 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) ->
         other += ["files"] * (found["agent"]["files"] != file_hashes(spec))
     elif not other:
         files = files_then(folder)
+        check_sure(folder / RESULT, [Inputs(unseen=found["agent"].get("unseen", []))])
         other = ["version"] if files is None else [path for path, _ in sorted(changed_since([Inputs(files)]))]
     if other:
         raise ValueError(f"{folder / RESULT} is of another {', '.join(other)}: choose another --out")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from euphoria_agents.benchmark.tasks import BUDGETS, Task, task_of
+from euphoria_agents.files import read_text
 from euphoria_agents.validation import checked, described
 from euphoria_env.json_reader import Json, read_json
 
@@ -110,8 +111,9 @@ def check_name(name: str) -> None:
 
 def read_result(path: Path, task: Task | None = None) -> Json:
     """Reads a result of a task (None: the one that it names); a `ValueError` names the file, and the key that is wrong."""
+    text = read_text(path)
     try:
-        found: Json = read_json(path.read_text(encoding="utf-8"))
+        found: Json = read_json(text)
         validate_result(found, task)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error

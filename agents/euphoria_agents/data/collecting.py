@@ -17,13 +17,13 @@ from msgspec import Struct
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.data.parquet import LISTS, SCALARS, Columns, sha256, write_part
-from euphoria_agents.files import append_line, read_text, write_whole
+from euphoria_agents.files import append_line, read_text, read_whole, write_whole
 from euphoria_agents.machine import versions
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.matches.tournament import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
 from euphoria_agents.network.checkpoint import layout
-from euphoria_agents.provenance import Inputs, changed_since, joined, published_names
+from euphoria_agents.provenance import Inputs, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.validation import decoded_lines
@@ -298,10 +298,12 @@ def _played_parts(folder: Path, parts: Sequence[DatasetPart]) -> dict[DatasetPar
     written = {one.name: one for one in decoded_lines(folder / ABOUT / PARTS, PlayedPart)}
     for file in sorted(folder.glob("*.parquet")):
         part = written.get(file.name)
-        if part is None or part.key not in keys or sha256(file.read_bytes()) != part.sha256:
+        if part is None or part.key not in keys or sha256(read_whole(file)) != part.sha256:
             raise ValueError(f"{file} is damaged, or of another data set: delete it, and the same command plays its games again")
         found[keys[part.key]] = part
-    if changed := sorted({path for path, _ in changed_since(read for one in found.values() for read in one.inputs.values())}):
+    read = [inputs for one in found.values() for inputs in one.inputs.values()]
+    check_sure(folder, read)
+    if changed := sorted({path for path, _ in changed_since(read)}):
         raise ValueError(f"{folder} holds the results of another {', '.join(changed)}: choose another --out, or delete it")
     return found
 

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from euphoria_agents.data import expansion
 from euphoria_agents.data.collecting import ABOUT, DATASET, FORMAT, VERSION, origin_of
 from euphoria_agents.data.parquet import Columns, check_games, joined, read_part, sha256
-from euphoria_agents.files import read_text
+from euphoria_agents.files import read_text, read_whole
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.validation import checked, described
 from euphoria_env import Rules
@@ -191,8 +191,8 @@ class Dataset:
 
     def _read_file(self, file: _File) -> Columns:
         path = self._folder / file.name
+        content = read_whole(path)
         try:
-            content = path.read_bytes()
             if sha256(content) != file.sha256:
                 raise ValueError(f"its SHA-256 is not that in {DATASET}")
             origin = self._origins[file.name]
@@ -201,8 +201,6 @@ class Dataset:
                 raise ValueError(f"it has {columns.size} decisions, not {file.decisions} as {DATASET} says")
             check_games(columns.scalars, origin["first"], file.games)
             return columns
-        except FileNotFoundError:
-            raise ValueError(f"{path} is missing") from None
         except ValueError as error:
             raise ValueError(f"{path} is damaged: {error}") from None
 

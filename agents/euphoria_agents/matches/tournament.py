@@ -13,6 +13,7 @@ import json
 import os
 import re
 import secrets
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,13 +32,14 @@ from euphoria_agents.files import append_line, read_text, write_whole
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_cast, score
 from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined
+from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined, unsure
 from euphoria_agents.registry import file_hashes, is_builtin
 from euphoria_agents.validation import decoded_lines
 from euphoria_env import Rules
 from euphoria_env.engine import cache_files
 
 SEED = "_seed.txt"  # in the folder of a run; readers of Parquet pass over files with such names
+DATA = ["safetensors", "md", "toml"]  # endings of the files of this project, besides its code, that agents read
 SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # the most games of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # in a unit of work with agents that search: their games take long, and an interrupt loses a whole unit
@@ -140,15 +142,15 @@ def sources(specs: Sequence[str]) -> str:
 
 @cache
 def hash_of_code() -> bytes:
-    """Returns a hash of the code of this project, without comments and docstrings, and of the checkpoints that come with it."""
+    """Returns a hash of the code of this project, without comments and docstrings, and of the networks and texts that it has."""
     folders = Path(euphoria_env.__file__).parent, Path(__file__).parent.parent
-    code, checkpoints = ([file for one in folders for file in sorted(one.rglob(f"*.{end}"))] for end in ("py", "safetensors"))
-    text = cache_files.short_hash(b"\0".join(str(file).encode() + file.read_bytes() for file in [*code, *checkpoints]))
+    code, data = ([file for one in folders for end in ends for file in sorted(one.rglob(f"*.{end}"))] for ends in (["py"], DATA))
+    text = cache_files.short_hash(b"\0".join(str(file).encode() + file.read_bytes() for file in [*code, *data]))
     kept = (cache_files.cache_directory() or Path(os.devnull)) / f"euphoria_agents-matches-{text}.key"
     key = cache_files.read(kept)  # since the next line takes a second
     if key is None:
-        weights = [hashlib.sha256(file.read_bytes()).hexdigest() for file in checkpoints]
-        key = cache_files.short_hash(repr((cache_files.code_key(code), weights)).encode()).encode()
+        contents = [hashlib.sha256(file.read_bytes()).hexdigest() for file in data]
+        key = cache_files.short_hash(repr((cache_files.code_key(code), contents)).encode()).encode()
         cache_files.write(kept, key)
     return key
 
@@ -259,10 +261,17 @@ class Journal:
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         """Returns the results of those units that are finished, by agents that would read the same files today."""
-        last = {_key(entry.chunk): entry.result for entry in self._entries()}
-        found = {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
+        found = self._kept(units)
         changed = changed_since(inputs for result in found.values() for inputs in result.inputs.values())
         return {unit: result for unit, result in found.items() if _is_known(unit, result, changed)}
+
+    def unsure(self, units: Iterable[WorkUnit]) -> list[str]:
+        """Returns on what the agents of kept games may depend, so that these games are not among the finished ones."""
+        return unsure(inputs for result in self._kept(units).values() for inputs in result.inputs.values())
+
+    def _kept(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
+        last = {_key(entry.chunk): entry.result for entry in self._entries()}
+        return {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
 
     def seconds(self, units: Iterable[WorkUnit]) -> float:
         """Returns how long these units took by the clock, over all starts: the processes play at the same time."""
@@ -296,9 +305,9 @@ class _Entry(msgspec.Struct):
 
 
 def _is_known(unit: WorkUnit, result: MatchResult, changed: Collection[tuple[str, str]]) -> bool:
-    """Returns whether a result says what all agents of its unit read, and none of that has changed."""
-    own = {spec for spec in unit.lineup if not is_builtin(spec)}
-    return own <= {*result.inputs} and not any(pair in changed for one in result.inputs.values() for pair in one.files.items())
+    """Returns whether a result says all that the agents of its unit read, and none of that has changed."""
+    own, read = {spec for spec in unit.lineup if not is_builtin(spec)}, result.inputs.values()
+    return own <= {*result.inputs} and not unsure(read) and not any(pair in changed for one in read for pair in one.files.items())
 
 
 def _key(unit: Mapping[str, Any]) -> str:
@@ -323,6 +332,8 @@ def play_units(
         ValueError: a file that an agent reads changed while the units were played; the message names it.
     """
     results = journal.finished(units)
+    if what := journal.unsure(units):
+        print(f"games are played again, since their agents may depend on {', '.join(what)}", file=sys.stderr, flush=True)
     known = joined([*(result.inputs for result in results.values()), inputs_of({spec for one in units for spec in one.lineup})])
 
     def save(unit: WorkUnit, result: MatchResult) -> None:

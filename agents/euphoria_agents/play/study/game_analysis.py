@@ -22,7 +22,7 @@ from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, inputs_of, player, sources
 from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret, rounded
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
-from euphoria_agents.provenance import Inputs, changed_since, joined
+from euphoria_agents.provenance import Inputs, changed_since, joined, unsure
 from euphoria_agents.record_steps import Replayed
 from euphoria_agents.validation import checked
 from euphoria_env import Game
@@ -270,10 +270,13 @@ def _read(path: Path, wanted: dict[str, Any], game: Replayed) -> list[Entry]:
 def differences(header: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     """Returns in which keys a header does not have the values `wanted`, with both values.
 
-    An agent that has just been made may have read fewer files than one that has judged; none of them may have changed.
+    An agent that has just been made may have read fewer files than one that has judged; none of them may have changed, and there
+    may be nothing else whose changes nobody notices.
     """
     differ = [(key, header.get(key), here) for key, here in wanted.items() if header.get(key) != here]
-    before = header.get("files")
+    before, unseen = header.get("files"), header.get("unseen")
+    if "unseen" in wanted and unsure([Inputs(unseen=[*map(str, unseen)] if isinstance(unseen, list) else [])]):
+        return [("unseen", unseen, []), *differ]
     if not isinstance(before, dict) or changed_since([Inputs(before)]) or not wanted.get("files", {}).items() <= before.items():
         return differ
     return [one for one in differ if one[0] not in ("files", "unseen")]
