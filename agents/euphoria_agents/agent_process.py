@@ -22,7 +22,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import ChildProcess
-from euphoria_agents.error_text import escape_unprintable
+from euphoria_agents.error_text import escape_unprintable, printable
 from euphoria_agents.provenance import Inputs, Recorder
 from euphoria_agents.registry import is_builtin, load, places_of
 from euphoria_agents.validation import checked, decoded
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 FIRST_SECONDS = 300.0  # the limit for making the agent, and for its first answer of each kind
 PATIENCE = 10.0  # after so many seconds of waiting a line says for whom
 MOST_BYTES = 1 << 24  # the largest answer that is accepted
-LONGEST = 500  # an error's text is cut to this many characters
 ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
 
 T = TypeVar("T")
@@ -234,12 +233,6 @@ class _Shown(str):
 def counts_of(agent: Any) -> dict[str, float]:
     """Returns what an agent has counted; empty if it does not count."""
     return agent.counts() if callable(getattr(agent, "counts", None)) else {}
-
-
-def printable(text: str, most: int = LONGEST) -> str:
-    """Returns a text on one line, cut if it is long, without characters that cannot be printed."""
-    line = "".join(character if character.isprintable() else " " for character in text[:most])
-    return " ".join(line.split()) + "..." * (len(text) > most)
 
 
 # ------------------------------------------------------------------------------------------------- in the agent's process
