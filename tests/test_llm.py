@@ -134,7 +134,10 @@ ALWAYS: dict[str, tuple[Answer, str]] = {
     ),
     "another form of error": ((400, '{"detail": "5000 tokens are too many"}'), "5000 tokens are too many"),
     "a key that a cut would halve": ((400, json.dumps({"error": {"message": "x" * 115 + KEY}})), "status 400: xxx"),
-    "what controls a terminal": ((400, '{"error": {"message": "\\u001b[31m\\u202e\\u2028 \\ud800 bad"}}'), "status 400: [31m bad"),
+    "what controls a terminal": (
+        (400, '{"error": {"message": "\\u001b[31m\\u202e\\u2028 \\ud800 bad"}}'),
+        "status 400: [31m bad",
+    ),
     "that as text": ((418, "\x1b]0;x\x07\x9b31m bad"), "status 418: ]0;x 31m bad"),
     "that in no JSON": (b"\x1b[31m\xc2\x9b bad", "not of the chat protocol: [31m bad"),
     "a lost connection": (None, "is the server running"),
