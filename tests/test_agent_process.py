@@ -124,8 +124,9 @@ class Stops(First):  # in the middle of a message, or after it
     def act(self, observation, mask, rng):
         file = next(one for one in gc.get_objects() if isinstance(one, Connection) and not one.closed).fileno()
         answer = json.dumps({"answer": [int(mask.argmax())], "rng": rng.bit_generator.state}).encode()
-        header = {"too long": struct.pack("!i", 2**31 - 1), "negative": struct.pack("!i", -1)}.get(self.how, struct.pack("!i", len(answer)))
-        os.write(file, {"in the header": header[:2], "in the answer": header + answer[:9], "after it": header + answer}.get(self.how, header))
+        header = struct.pack("!i", {"too long": 2**31 - 1, "negative": -1}.get(self.how, len(answer)))
+        parts = {"in the header": header[:2], "in the answer": header + answer[:9], "after it": header + answer}
+        os.write(file, parts.get(self.how, header))
         if self.how == "closed":
             os.closerange(3, 200)
         while self.how == "dripping":

@@ -128,7 +128,7 @@ class ModelClient:
         asked, replies = sum(len(message["content"]) for message in messages), list[Reply]()
 
         async def read(response: Any) -> None:
-            """Reads a response; one that is too long, or is no answer but, say, a page of a proxy, becomes an error of the server."""
+            """Reads a response; what is no answer but, say, a page of a proxy becomes an error of the server."""
             body = await _body(response)
             try:
                 if response.is_success:
