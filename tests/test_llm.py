@@ -18,6 +18,7 @@ from euphoria_agents import load
 from euphoria_agents.commands.evaluate import configure_models, told_counts
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.matches.match import play_match
+from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.tournament import WorkUnit, play_unit, players_ended, sources
 from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
@@ -306,6 +307,27 @@ def test_notes_of_a_game_are_not_read_in_other_games_of_its_deal() -> None:
             games = [play_unit(WorkUnit(lineup, 0, 1, 1, RULES, sources(lineup), run)).games for lineup, run in lineups]
         prompts = [body["messages"][-1]["content"] for body, _ in server.requests]
     assert sum("## Your notes" not in prompt for prompt in prompts) == sum(games)
+
+
+def test_no_server_gets_a_deal_twice() -> None:
+    with model_server(good) as server:
+        one, other = (f"llm:{name}@{server.url}?moves=list" for name in ("one", "other"))
+        lineups = [(one, "random"), (one, "weights"), (other, "weights"), ("weights", other), (one, other), (one, one)]
+        with players_ended():
+            results = [play_unit(WorkUnit(lineup, 0, 1, 2, RULES, sources(lineup))) for lineup in lineups]
+        again = play_match([load(one)] * 2, 2, RULES, seed=1)
+        mixed = play_match([one, "weights"], 2, RULES, seed=1)
+    seeds = [game.seed for result in results for game in result.played]
+    assert len(seeds) == len(set(seeds)) == 24
+    assert all(len({game.seed for game in result.played}) == 2 for result in (again, mixed))
+    assert seed_for([load(one), load("weights")], 1) == seed_for([load(other)], 1) > 2**200
+
+
+def test_a_model_on_two_seats_counts_once() -> None:
+    with model_server(good) as server:
+        agent: Any = load(f"llm:m@{server.url}?moves=list")
+        play_match([agent, agent], 2, RULES, seed=1)
+        assert agent.counts()["answers"] == len(server.requests) > 0
 
 
 def test_a_model_is_not_asked_from_a_cluster() -> None:
