@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _FIELDS = [("seat", np.int64), ("credited", np.int64), ("reward", np.float64)]
 LEARNER = np.dtype([*_FIELDS, ("generator", np.int64, 2), ("agents", np.int64, MAX_PLAYERS)])
 NO_MOVE = -1
+_ASKED = {"act", "act_batch", "act_games", "reconsider"}  # what chooses moves
 
 
 class AgentFailed(RuntimeError):
@@ -82,10 +83,15 @@ def keeps_games_apart(agent: Player) -> bool:
 
     Any other might put together what it saw on two seats of one deal, so no object or process of it gets two of them.
     """
-    kind = type(agent)
-    ours = kind.__module__.startswith("euphoria_agents.")
-    found = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind  # others may name any module
-    return ours and found and getattr(agent, "keeps_games_apart", False) is True
+    own = getattr(agent, "__dict__", {})  # an instance may have functions of its own
+    code = [type(agent), *(own[name] for name in own.keys() & _ASKED)]
+    return getattr(agent, "keeps_games_apart", False) is True and all(map(_is_ours, code))
+
+
+def _is_ours(code: Any) -> bool:
+    """Returns whether a class or function is one of a module of this project; others may name any module."""
+    module, name = getattr(code, "__module__", None) or "", getattr(code, "__name__", "")
+    return module.startswith("euphoria_agents.") and getattr(sys.modules.get(module), name, None) is code
 
 
 def separated(agents: Sequence[Player]) -> list[Player]:

@@ -25,7 +25,7 @@ from euphoria_env.agent_protocol import AgentFailed, TooSlow, query
 RULES = Rules(num_players=2, max_turns=12)
 LIMIT = 3600.0  # seconds: more than a test may take
 OWN = """
-import gc, os, pickle, signal, sys, time
+import gc, json, os, pickle, signal, struct, sys, time
 from multiprocessing.connection import Connection
 import numpy as np
 
@@ -118,6 +118,22 @@ class Speaks(First):
                 "generator": b'{"answer": [1], "rng": {"state": 7}}', "huge": b'{"answer": [1%s]}' % (b"0" * 99)}[self.what])
         time.sleep(3600)
 
+class Stops(First):  # in the middle of a message, or after it
+    def __init__(self, how):
+        self.how = how
+    def act(self, observation, mask, rng):
+        file = next(one for one in gc.get_objects() if isinstance(one, Connection) and not one.closed).fileno()
+        answer = json.dumps({"answer": [int(mask.argmax())], "rng": rng.bit_generator.state}).encode()
+        header = struct.pack("!i", {"too long": 2**31 - 1, "negative": -1}.get(self.how, len(answer)))
+        parts = {"in the header": header[:2], "in the answer": header + answer[:9], "after it": header + answer}
+        os.write(file, parts.get(self.how, header))
+        if self.how == "closed":
+            os.closerange(3, 200)
+        while self.how == "dripping":
+            os.write(file, b" ")
+            time.sleep(0.02)
+        time.sleep(3600)
+
 class Evil:
     def __reduce__(self):
         return os._exit, (9,)
@@ -186,6 +202,36 @@ def test_an_agent_that_does_not_answer_is_ended(kind: str) -> None:
             ask_once(agent)
         with pytest.raises(AgentFailed, match=f"the agent lonely:{kind} has been ended"):
             ask_once(agent)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        *((how, "took more than 0.5 s for its first decision") for how in ("in the header", "in the answer", "dripping")),
+        ("closed", "closed its connection"),
+        *((how, "sent no valid answer") for how in ("too long", "negative")),
+    ],
+)
+def test_an_agent_that_stops_in_the_middle_of_a_message_is_ended(
+    how: str, message: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_process, "ENDING_SECONDS", 0.1)
+    with AgentProcess(f"lonely:Stops:{how}") as agent:
+        if "for its first" in message:
+            capfd.readouterr()
+            agent._first_seconds, agent._patience = 0.5, 0.1
+        with pytest.raises(AgentFailed, match=message):
+            ask_once(agent)
+        if "for its first" in message:
+            assert capfd.readouterr().err == f"waiting for the agent {agent.name} to choose: 0.1 s so far, at most 0.5 s\n"
+
+
+def test_a_question_that_nobody_reads_has_a_limit() -> None:
+    with AgentProcess("lonely:Stops:after it", seconds=0.5) as agent:
+        ask_once(agent)
+        with pytest.raises(TooSlow, match="took more than 0.5 s for a decision"):
+            for _ in range(10**5):  # the system keeps the first ones
+                agent._exchange("act_batch", np.zeros(10**6, np.int8))
 
 
 def test_a_long_wait_is_told(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,9 @@ ANSWERS = {
     "<move>A</move> is wrong. Better: <move>B</move>": "B",
     "<move>A</move> is wrong. Better: <move>B": "unreadable",
     "<move>A</move> is wrong. Better: <MOVE": "unreadable",
+    **{f"<move>A</move> is wrong. Better: {cut}": "unreadable" for cut in ("<", "< ", "<mov", "< M", "</", "</mov", "< / thin")},
+    **{f"<move>A</move> {whole}": "A" for whole in ("<b>", "<m>", "<mob", "<movie", "< 5", "</b", "a<b")},
+    '{"move": "A"} <mov': "unreadable",
     "<move>A</move> is wrong. Better: <move why='B'": "unreadable",
     "<move>A</move> is wrong. Better: <move B</move>": "illegal",
     "<move>A</move> is wrong. Better: <move/>": "unreadable",
@@ -87,6 +90,24 @@ ANSWERS = {
     '{"move": "C"}': "illegal",
     '{"move": ["A"]}': "unreadable",
     '{"move": "A': "unreadable",
+    '{"move": "A"} oh no {"move": "B"}': "B",
+    '{"move": "A"} oh no {"move": "place 4 gen': "unreadable",
+    '{"move": "A"} oh no {"move": "': "unreadable",
+    '{"move": "A"} oh no {"move" :': "unreadable",
+    '{"move": "A"} oh no {"move" ': "unreadable",
+    '{"move": "A"} oh no {"move': "unreadable",
+    '{"move": "A"} oh no {\n"m': "unreadable",
+    '{"move": "A", "mov': "unreadable",
+    '{"move": "A"}, better: {"move": 5}': "unreadable",
+    '{"move": "A"}, better: {"move": null}': "unreadable",
+    '{"move": "A"}, better: {"move": ["B"]}': "unreadable",
+    '{"move": "A"}, better: {"move": {"move": "B"}}': "B",
+    '{"move": "A"}, better: {"MOVE": "B\\n"}': "unreadable",
+    '{"move": 5}\nA': "unreadable",
+    '{"move": 5, "more": {"move": "A"}}': "A",
+    '{"move": "A", "m': "unreadable",
+    '{"move": "A", "my": "B': "A",
+    '{"move": "A"} is my "move"': "A",
     '```json\n{"move": "A"}\n```': "A",
     "```\n<move>A</move>\n```": "A",
     "```\nA\n```": "A",
@@ -174,7 +195,7 @@ def test_thinking_is_kept_apart_and_taken_out_once() -> None:
     assert split_thinking("one</think>two<think>three") == ("two<think>", "one\nthree")
 
 
-@pytest.mark.parametrize("finish", ["length", "content_filter"])
+@pytest.mark.parametrize("finish", ["length", "content_filter", "LENGTH", "max_tokens", "MAX_TOKENS"])
 def test_an_answer_that_the_server_cut_is_unreadable(finish: str) -> None:
     game, rng = Game(RULES, 1), np.random.default_rng(0)
     bodies = [said(f"<move>{A}</move>", finish), said(f"<move>{B}</move>")]

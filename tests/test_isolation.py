@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -152,10 +153,15 @@ class MyWeights(Weights):
 
 
 def test_who_keeps_games_apart() -> None:
-    ours = [load(spec) for spec in ("random", "weights", "greedy", "mcts:5", "boardspace:5", "ppo", "llm:model@http://localhost")]
+    ours = [load(spec) for spec in ("random", "weights", "greedy", "mcts:5", "boardspace:5", "ppo")]
     assert all(map(keeps_games_apart, ours))
     fake = type("Weights", (Stranger,), {"__module__": "euphoria_agents.players.weights"})
-    assert not any(map(keeps_games_apart, (Stranger(), Stubborn(), MyWeights(), fake(), Spy("object:"))))
+    assert not any(map(keeps_games_apart, (Stranger(), Stubborn(), MyWeights(), fake(), Spy("object:"), load("llm:m"))))
+    for agent in [load(spec) for spec in ("random", "weights", "greedy", "ppo")]:
+        for name in ("act", "act_batch", "act_games", "reconsider"):
+            changed = copy.copy(agent)
+            setattr(changed, name, agent.act)
+            assert not keeps_games_apart(changed) and keeps_games_apart(agent)
     with AgentProcess("greedy:1") as one, AgentProcess(f"{__name__}:Stranger") as other:
         assert keeps_games_apart(one) and not keeps_games_apart(other)
         with pytest.raises(ValueError, match="has several seats but cannot be copied: give an object for each, or its spec"):

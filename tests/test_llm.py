@@ -18,6 +18,7 @@ from euphoria_agents import load
 from euphoria_agents.commands.evaluate import configure_models, told_counts
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.matches.match import play_match
+from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.tournament import WorkUnit, play_unit, players_ended, sources
 from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
@@ -84,8 +85,17 @@ def test_answers_are_read_and_counted(kind: str) -> None:
     assert (counts["tokens_in"], counts["tokens_out"]) == (100 * len(requests), 10 * len(requests))
 
 
+MESSAGES = ["null", "5", "[]", '{"content": [{"type": "text", "text": "hi"}]}', '{"content": 5}', '{"content": {}}']
+
 # What the first request gets; the client asks again, and the game goes on.
 ONCE: dict[str, Answer] = {
+    **{f"the message {message}": f'{{"choices": [{{"message": {message}}}]}}'.encode() for message in MESSAGES},
+    **{
+        f"{name} {tokens:.9}": said("x").replace(f'"{name}": {usual}'.encode(), f'"{name}": {tokens}'.encode())
+        for name, usual in (("prompt_tokens", 100), ("completion_tokens", 10))
+        for tokens in ('"many"', "1e400", "NaN", "[1]", "true", "9" * 400, "1" * 5000, "-1e9")
+    },
+    "the usage": said("x").replace(b'"usage": {', b'"usage": [1], "more": {'),
     "too many requests": (429, '{"error": {"message": "slow down"}}'),
     "an error of the server": (500, "<html>oops</html>"),
     "overloaded": (503, ""),
@@ -125,6 +135,12 @@ ALWAYS: dict[str, tuple[Answer, str]] = {
     ),
     "another form of error": ((400, '{"detail": "5000 tokens are too many"}'), "5000 tokens are too many"),
     "a key that a cut would halve": ((400, json.dumps({"error": {"message": "x" * 115 + KEY}})), "status 400: xxx"),
+    "what controls a terminal": (
+        (400, '{"error": {"message": "\\u001b[31m\\u202e\\u2028 \\ud800 bad"}}'),
+        "status 400: [31m bad",
+    ),
+    "that as text": ((418, "\x1b]0;x\x07\x9b31m bad"), "status 418: ]0;x 31m bad"),
+    "that in no JSON": (b"\x1b[31m\xc2\x9b bad", "not of the chat protocol: [31m bad"),
     "a lost connection": (None, "is the server running"),
     "a pause of days": (server_faults.wait_for_days, "status 503"),
     "a reset connection": (server_faults.reset, "is the server running"),
@@ -141,7 +157,7 @@ def test_faults_that_stay_are_named_in_a_line_without_the_key(fault: str, monkey
     answer, remedy = ALWAYS[fault]
     with pytest.raises(ModelFailed) as error:
         played(lambda prompt, number: answer)
-    assert remedy in str(error.value) and KEY[:4] not in str(error.value) and "\n" not in str(error.value)
+    assert remedy in str(error.value) and KEY[:4] not in str(error.value) and str(error.value).isprintable()
 
 
 def test_a_server_that_is_away() -> None:
@@ -207,7 +223,8 @@ def test_a_model_that_says_the_key_half_a_character_and_no_or_negative_tokens(
 
     counts = usage(None)
     assert counts["tokens_in"] > 200 * counts["answers"] and counts["tokens_out"] == 10 * counts["answers"]
-    assert usage({"prompt_tokens": -5, "completion_tokens": None})["tokens_in"] == 0
+    counts = usage({"prompt_tokens": -5, "completion_tokens": None})
+    assert counts["tokens_in"] == 0 and counts["tokens_out"] == 10 * counts["answers"]
 
 
 def test_without_a_story_there_are_no_notes_since_they_would_be_those_of_other_games() -> None:
@@ -290,6 +307,27 @@ def test_notes_of_a_game_are_not_read_in_other_games_of_its_deal() -> None:
             games = [play_unit(WorkUnit(lineup, 0, 1, 1, RULES, sources(lineup), run)).games for lineup, run in lineups]
         prompts = [body["messages"][-1]["content"] for body, _ in server.requests]
     assert sum("## Your notes" not in prompt for prompt in prompts) == sum(games)
+
+
+def test_no_server_gets_a_deal_twice() -> None:
+    with model_server(good) as server:
+        one, other = (f"llm:{name}@{server.url}?moves=list" for name in ("one", "other"))
+        lineups = [(one, "random"), (one, "weights"), (other, "weights"), ("weights", other), (one, other), (one, one)]
+        with players_ended():
+            results = [play_unit(WorkUnit(lineup, 0, 1, 2, RULES, sources(lineup))) for lineup in lineups]
+        again = play_match([load(one)] * 2, 2, RULES, seed=1)
+        mixed = play_match([one, "weights"], 2, RULES, seed=1)
+    seeds = [game.seed for result in results for game in result.played]
+    assert len(seeds) == len(set(seeds)) == 24
+    assert all(len({game.seed for game in result.played}) == 2 for result in (again, mixed))
+    assert seed_for([load(one), load("weights")], 1) == seed_for([load(other)], 1) > 2**200
+
+
+def test_a_model_on_two_seats_counts_once() -> None:
+    with model_server(good) as server:
+        agent: Any = load(f"llm:m@{server.url}?moves=list")
+        play_match([agent, agent], 2, RULES, seed=1)
+        assert agent.counts()["answers"] == len(server.requests) > 0
 
 
 def test_a_model_is_not_asked_from_a_cluster() -> None:

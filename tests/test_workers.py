@@ -111,7 +111,7 @@ def test_the_environment_is_as_before() -> None:
 # ------------------------------------------------------------------------------------------------------- the whole tree
 
 WILD = """
-import os, signal, sys, time
+import ctypes, os, signal, sys, time
 
 def stay(fifo):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -141,8 +141,19 @@ class Wild:
         leave(fifo, how)
         self.how = how
     def act(self, observation, mask, rng):
+        guard = os.getppid()
         if self.how == "dies":
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.how == "lets go":
+            ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # it need not end with its parent
+        if self.how in ("kills", "lets go"):
+            os.kill(guard, signal.SIGKILL)
+            time.sleep(3600)
+        if self.how == "stops both":
+            with open(f"/proc/{guard}/stat") as file:
+                os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGSTOP)
+        if self.how in ("stops", "stops both"):
+            os.kill(guard, signal.SIGSTOP)
         return int(mask.argmax())
 
 class Slow(Wild):
@@ -192,9 +203,13 @@ def test_descendants_end_with_the_command(wild: Path, processes: int, number: si
 
 
 @linux
-def test_descendants_end_with_an_agent_that_dies(wild: Path) -> None:
-    command = evaluate(wild, f"wild:Wild:dies@{wild / 'held'}", 1)
+@pytest.mark.parametrize("how", ["dies", "kills", "lets go", "stops", "stops both"])
+def test_descendants_end_with_an_agent_that_dies_or_turns_on_its_guards(wild: Path, how: str) -> None:
+    command = evaluate(wild, f"wild:Wild:{how}@{wild / 'held'}", 1)
     with (wild / "held").open("rb", 0) as held:
-        assert held.read(1) == b"x" and held.read() == b""
+        assert held.read(1) == b"x" and held.read().strip(b"x") == b""
     _, told = command.communicate()
-    assert command.returncode == 2 and "was ended by SIGKILL" in told
+    if "stops" in how:
+        assert command.returncode == 0, told
+    else:
+        assert command.returncode == 2 and "was ended by SIGKILL" in told

@@ -8,8 +8,12 @@ import inspect
 import json
 import math
 import os
+import pickle
+import select
 import signal
+import struct
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -21,8 +25,8 @@ import msgspec
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
-from euphoria_agents.child_process import ChildProcess
-from euphoria_agents.error_text import escape_unprintable
+from euphoria_agents.child_process import ENDING_SECONDS, ChildProcess
+from euphoria_agents.error_text import escape_unprintable, printable
 from euphoria_agents.provenance import Inputs, Recorder
 from euphoria_agents.registry import is_builtin, load, places_of
 from euphoria_agents.validation import checked, decoded
@@ -36,9 +40,8 @@ if TYPE_CHECKING:
 
 FIRST_SECONDS = 300.0  # the limit for making the agent, and for its first answer of each kind
 PATIENCE = 10.0  # after so many seconds of waiting a line says for whom
+LONGEST_WAIT = 1e6  # seconds that the system can wait at once
 MOST_BYTES = 1 << 24  # the largest answer that is accepted
-LONGEST = 500  # an error's text is cut to this many characters
-ENDING_SECONDS = 60.0  # a process that closed its connection must end in this time
 
 T = TypeVar("T")
 COUNTS: Any = dict[str, Annotated[float, msgspec.Meta(ge=0, le=1e15)]]
@@ -88,6 +91,8 @@ class AgentProcess(Agent):
         self._first_seconds, self._seconds, self._patience = first_seconds, seconds, PATIENCE
         self._answered: set[str] = set()  # the kinds of questions that it has answered
         self._child = ChildProcess(_serve, spec)
+        if sys.platform != "win32":
+            os.set_blocking(self._child.connection.fileno(), False)  # see `_Exchange`
         self.close = self._child.end
         begun(self)
         made = self._ask("make", ())[0].answer
@@ -155,19 +160,21 @@ class AgentProcess(Agent):
         first = kind not in self._answered
         limit = self._first_seconds if first else self._seconds
         try:
+            exchange = _Exchange(
+                self._child, math.inf if limit is None else limit * decisions, self._patience, partial(self._tell, kind)
+            )
             if request is not None:
-                self._child.connection.send(request)
-            in_time = self._wait(kind, math.inf if limit is None else limit * decisions)
-            answer = self._child.connection.recv_bytes(MOST_BYTES) if in_time else b""
+                exchange.send(request)
+            answer = exchange.receive()
+        except TimeoutError:
+            self.close()
+            purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
+            raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}") from None
         except (EOFError, OSError, ValueError):  # `OSError` and `ValueError` if another thread has just closed it
             raise AgentFailed(f"the agent {self.name} {self._end()}") from None
         except BaseException:  # an interrupt: the next question would get the answer to this one
             self.close()
             raise
-        if not in_time:
-            self.close()
-            purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
-            raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}")
         reply: _Reply = self._proper(partial(decoded, answer, _Reply))
         if reply.failed is not None:
             raised, text, place = (printable(part) for part in reply.failed)
@@ -177,16 +184,12 @@ class AgentProcess(Agent):
         self._answered.add(kind)
         return reply
 
-    def _wait(self, kind: str, limit: float) -> bool:
-        """Waits for an answer, and returns whether it has come; tells a long wait, and later only one that is twice as long."""
-        told = self._patience
-        if self._child.connection.poll(min(limit, told)) or limit <= told:
-            return self._child.connection.poll()
+    def _tell(self, kind: str, limit: float) -> None:
+        """Tells that a wait is long; the next line comes only after one that is twice as long."""
         purpose = {"make": "to be made", "explain": "to explain", "counts": "to tell its counts"}.get(kind, "to choose")
-        line = f"waiting for the agent {self.name} {purpose}: {told:g} s so far, at most {limit:g} s"
+        line = f"waiting for the agent {self.name} {purpose}: {self._patience:g} s so far, at most {limit:g} s"
         print(line, file=sys.stderr, flush=True)
         self._patience *= 2
-        return self._child.connection.poll(None if limit == math.inf else limit - told)
 
     def _end(self) -> str:
         """Ends the process, and returns how it ended."""
@@ -205,6 +208,73 @@ class AgentProcess(Agent):
         except ValueError as error:
             self.close()
             raise AgentFailed(f"the agent {self.name} sent no valid answer: {printable(str(error))}") from None
+
+
+class _Exchange:
+    """Sends a request and receives the reply in a limited time, which ends also in the middle of a message.
+
+    Args:
+        child: the process; its connection does not block, and has the messages of `multiprocessing.connection.Connection`.
+        limit: the seconds for all; `TimeoutError` is raised after them, and `EOFError` if the process has ended.
+        patience: after so many seconds `tell` is called, once, with the limit.
+    """
+
+    def __init__(self, child: ChildProcess, limit: float, patience: float, tell: Callable[[float], None]) -> None:
+        self._child, self._limit, self._patience, self._tell = child, limit, patience, tell
+        self._file, self._began = child.connection.fileno(), time.monotonic()
+
+    def send(self, request: Any) -> None:
+        """Sends a request."""
+        data = pickle.dumps(request)
+        if sys.platform == "win32":
+            self._child.connection.send_bytes(data)
+            return
+        left = memoryview(struct.pack("!i", len(data)) + data)
+        while left:
+            self._wait(writes=True)
+            left = left[os.write(self._file, left) :]
+
+    def receive(self) -> bytes:
+        """Returns a reply; an empty one if it is too long."""
+        if sys.platform == "win32":  # where messages come whole
+            self._wait()
+            return self._child.connection.recv_bytes(MOST_BYTES)
+        (size,) = struct.unpack("!i", self._read(4))
+        return self._read(size) if 0 <= size <= MOST_BYTES else b""
+
+    def _read(self, size: int) -> bytes:
+        found = bytearray()
+        while len(found) < size:
+            self._wait()
+            part = os.read(self._file, size - len(found))
+            if not part:
+                raise EOFError
+            found += part
+        return bytes(found)
+
+    def _wait(self, writes: bool = False) -> None:
+        """Waits until the connection can be read or written."""
+        passed = time.monotonic() - self._began
+        while not self._ready(writes, min(self._limit, self._patience) - passed):
+            passed = time.monotonic() - self._began
+            if passed >= self._limit:
+                raise TimeoutError
+            if passed >= self._patience:
+                self._patience = math.inf
+                self._tell(self._limit)
+
+    def _ready(self, writes: bool, seconds: float) -> bool:
+        """Waits at most so long, and returns whether the connection can be read or written."""
+        seconds = max(0.0, min(seconds, LONGEST_WAIT))
+        if sys.platform == "win32":
+            return writes or self._child.connection.poll(seconds)
+        poll = select.poll()
+        poll.register(self._file, select.POLLOUT if writes else select.POLLIN)
+        poll.register(self._child.sentinel, select.POLLIN)
+        ready = dict(poll.poll(1000 * seconds))
+        if ready and self._file not in ready:  # what is left of the process holds the connection open
+            raise EOFError
+        return bool(ready)
 
 
 class _Reply(msgspec.Struct, forbid_unknown_fields=True):
@@ -234,12 +304,6 @@ class _Shown(str):
 def counts_of(agent: Any) -> dict[str, float]:
     """Returns what an agent has counted; empty if it does not count."""
     return agent.counts() if callable(getattr(agent, "counts", None)) else {}
-
-
-def printable(text: str, most: int = LONGEST) -> str:
-    """Returns a text on one line, cut if it is long, without characters that cannot be printed."""
-    line = "".join(character if character.isprintable() else " " for character in text[:most])
-    return " ".join(line.split()) + "..." * (len(text) > most)
 
 
 # ------------------------------------------------------------------------------------------------- in the agent's process

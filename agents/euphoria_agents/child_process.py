@@ -1,7 +1,8 @@
 """Starts processes that end with their parent.
 
 Where processes can fork, the new process becomes a guard: it forks a worker and waits. When the worker or the parent has ended,
-the guard ends the worker with all its descendants, on Linux also those in other sessions, and then itself.
+the guard ends the worker with all its descendants, on Linux also those in other sessions, and then itself. On Linux the worker of
+a first guard is a second one: a worker that kills or stops its parent is still ended by the first.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
 CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick, and safe with threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
+GUARDS = 2 if sys.platform == "linux" else 1  # elsewhere the first one could not find the worker of a second
+ENDING_SECONDS = 5.0  # the time that processes get to end by themselves
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
 _starting = threading.Lock()
 
@@ -44,7 +47,7 @@ class ChildProcess:
             self._process = CONTEXT.Process(target=_run, args=(before, homes(), work, theirs, *arguments), daemon=True)
             self._process.start()
         theirs.close()  # so that the end of the process closes the connection
-        self._ending = threading.Lock()
+        self._ending, self.sentinel = threading.Lock(), self._process.sentinel  # ready when the process has ended
 
     @property
     def ended(self) -> bool:
@@ -64,6 +67,10 @@ class ChildProcess:
         with self._ending:
             if not self.connection.closed:
                 self._process.terminate()  # the guard ends the others first
+                with contextlib.suppress(AttributeError, ProcessLookupError):  # on Windows; it has ended
+                    os.kill(self._process.pid, signal.SIGCONT)  # somebody may have stopped it
+                self._process.join(ENDING_SECONDS)
+                self._process.kill()
                 self._process.join()
                 self._process.close()
                 self.connection.close()
@@ -138,7 +145,8 @@ def _run(
     if sys.platform == "win32":
         threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
     else:
-        _fork_with_guard(parent.sentinel)
+        for _ in range(GUARDS):
+            _fork_with_guard(parent.sentinel)
     check_homes(home)
     work(*arguments)
 

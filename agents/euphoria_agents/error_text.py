@@ -7,6 +7,7 @@ import sys
 import traceback
 from pathlib import Path
 
+LONGEST = 500  # an error's text is cut to this many characters
 BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # errors whose texts say enough without their types
 
 
@@ -45,3 +46,9 @@ def escape_unprintable() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def printable(text: str, most: int = LONGEST) -> str:
+    """Returns a text on one line, cut if it is long, without characters that cannot be printed."""
+    line = "".join(character if character.isprintable() else " " for character in text[:most])
+    return " ".join(line.split()) + "..." * (len(text) > most)

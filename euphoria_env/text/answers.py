@@ -11,10 +11,12 @@ from euphoria_env import actions
 
 _MOVES = frozenset(actions.NAMES)
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # other letters are in no move: none may become one
-_JSON = re.compile(r'"move"\s*:\s*"([^"\\]*)"')
-# Tags, with blanks and attributes too; one that opens may itself be cut, or an earlier move would count. All patterns are linear.
+# A key "move", with its text if that is whole; a key that is cut off has none. All patterns are linear.
+_JSON = re.compile(r'"move"\s*:\s*(?:"([^"\\]*)")?|[{,]\s*"m(?:o(?:ve?)?)?(?:(?<=e)"\s*)?\Z')
+# Tags, with blanks and attributes too; one that opens may itself be cut, or an earlier move would count.
 _TAG = r"<\s*(?:(/)\s*{0}\b[^<>]*>|{0}\b[^<>]*>?)"
 _MOVE, _THINK = (re.compile(_TAG.format(name), re.ASCII | re.IGNORECASE) for name in ("move", "think"))
+_CUT_TAG = re.compile(r"<\s*(?:/\s*)?(?:m(?:ov?)?|t(?:h(?:in?)?)?)?\Z", re.ASCII)
 _AROUND = " `*\"'."  # what an answer may put around a move
 _SHOWN = 100  # the most characters of an answer in an error
 
@@ -37,7 +39,8 @@ def read_answer(answer: str, legal: Collection[str], cut: bool = False) -> Answe
     """Reads an answer: the last `<move>...</move>`, else JSON with a key `move`, else a last line that is a legal move.
 
     Thinking is left out (`split_thinking`). Case and spaces are forgiven, and quotes, backticks, asterisks and full stops around
-    the move. An answer that was cut, or ends within its thinking or within a `<move>`, is unreadable.
+    the move. An answer that was cut, or ends within its thinking, a `<move>` or a tag, is unreadable, and so is JSON whose last
+    `move` is no whole text.
 
     Args:
         answer: any text.
@@ -46,10 +49,10 @@ def read_answer(answer: str, legal: Collection[str], cut: bool = False) -> Answe
     """
     text = split_thinking(answer)[0].translate(_LOWER)
     _, *parts = _MOVE.split(text)
-    if cut or _THINK.search(text) or (parts and not parts[-2]):  # the last tag opens
-        return Answer("", "unreadable", "no move was found in the answer: it is cut off, or ends within <think> or <move>")
     opened = [inside for close, inside in zip(parts[::2], parts[1::2], strict=True) if not close]
-    marked = opened[-1:] or _JSON.findall(text)[-1:]
+    marked = opened[-1:] or [found[1] for found in _JSON.finditer(text)][-1:]
+    if cut or _THINK.search(text) or _CUT_TAG.search(text) or (parts and not parts[-2]) or None in marked:  # the last tag opens
+        return Answer("", "unreadable", "no move was found in the answer: it is cut off, or ends within <think>, <move> or JSON")
     move = _plain(marked[0] if marked else text.rstrip().rstrip("`").rstrip().rpartition("\n")[2])
     if move in legal:
         return Answer(move)

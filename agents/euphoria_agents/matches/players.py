@@ -33,8 +33,8 @@ class _Process(NamedTuple):
 class Players:
     """Agents by spec, which are kept from match to match.
 
-    An agent that keeps games apart (`agent_protocol.keeps_games_apart`) is made once. Any other plays in processes: one for each
-    of its seats of a deal, over all games of this deal.
+    An agent of this project is made once: it keeps games apart (`agent_protocol.keeps_games_apart`), or asks a server that may
+    remember them, whoever asks. Any other plays in processes: one for each of its seats of a deal, over all games of this deal.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Players:
 
     def _seats(self, kind: Kind, number: int, deals: Hashable) -> list[Agent]:
         first = self.player(*kind)
-        if keeps_games_apart(first):
+        if is_builtin(kind[0]):
             return [first] * number
         free = [one for one in self._processes if one.kind == kind and deals not in one.deals][:number]
         self._processes = [one for one in self._processes if one not in free] + free  # those of this match are the last
@@ -90,7 +90,7 @@ class Players:
             agent = load(spec)
         else:
             agent = AgentProcess(spec, FIRST_SECONDS, limit or FIRST_SECONDS)
-        if keeps_games_apart(agent):
+        if is_builtin(spec):
             self._shared[kind] = agent
         else:
             self._processes.append(_Process(kind, agent, set()))

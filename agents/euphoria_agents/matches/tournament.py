@@ -61,7 +61,7 @@ class WorkUnit:
     """A unit of work: some seeds, each played once from every seat."""
 
     lineup: tuple[str, ...]  # the specs of the agents, one for each player
-    number: int  # units with equal number, seed and number of players have the same deals, whoever plays
+    number: int  # units with equal number, seed and number of players have the same deals, whoever plays (but see `deals`)
     seed: int  # the seed of the tournament, 0 or more
     seeds: int  # how many seeds the unit has
     rules: Rules
@@ -77,6 +77,12 @@ class WorkUnit:
     def key(self) -> str:
         """The unit as a line of JSON."""
         return _key(asdict(self))
+
+    @property
+    def deals(self) -> tuple[int, ...]:
+        """The seed of its deals; no units of other line-ups share those of a language model, whose server may remember them."""
+        models = any(spec.startswith("llm:") for spec in self.lineup)
+        return self.seed, len(self.lineup), self.number, *([replace(self, run=0).salt] if models else [])
 
     @property
     def salt(self) -> int:
@@ -105,13 +111,11 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
     """
     if unit.sources != sources(unit.lineup):
         raise ValueError("code or checkpoints are not those with which the games began")
-    n = len(unit.lineup)
-    deals = unit.seed, n, unit.number
-    cast = PLAYERS.cast(unit.lineup, deals, limit)
-    secret = seed_for(itertools.chain(*cast), unit.seed), n, unit.number
+    cast = PLAYERS.cast(unit.lineup, unit.deals, limit)
+    secret = seed_for(itertools.chain(*cast), unit.seed), *unit.deals[1:]
     firsts = {id(row[0]): row[0] for row in cast}.values()
     before = _counted(firsts)
-    result = play_cast(cast, unit.games, unit.rules, deals, secret, records, unit.salt)
+    result = play_cast(cast, unit.games, unit.rules, unit.deals, secret, records, unit.salt)
     counts = {name: counted - before[name] for name, counted in _counted(firsts).items()}
     return replace(result, counts=counts, inputs=inputs_of(unit.lineup))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,8 +76,8 @@ class LanguageModel(Agent):
         ValueError: the folder of the transcripts holds something else.
     """
 
+    # It does not set `keeps_games_apart`: its notes belong to a game and a seat, but nobody knows what the server remembers.
     needs_game = needs_story = costs_money = True
-    keeps_games_apart = True  # notes are kept by the name of the game and the seat
 
     def __init__(self, spec: ModelSpec) -> None:
         self._spec, self._client, self._lock = spec, ModelClient(spec), threading.Lock()
@@ -84,6 +85,10 @@ class LanguageModel(Agent):
         self._notes: dict[str, str] = {}  # by the name of the game
         names = ("decisions", "answers", "legal_first", "illegal", "unreadable", "random", "tokens_in", "tokens_out")
         self._counts: dict[str, float] = dict.fromkeys(names, 0) | {"dollars": 0.0}
+
+    def __deepcopy__(self, _: Any) -> LanguageModel:
+        """Returns another object for a further seat, which counts with this one: the server is the same."""
+        return copy.copy(self)
 
     def counts(self) -> dict[str, float]:
         """Returns the numbers of decisions and answers by kind, tokens and dollars; answers from transcripts are counted too."""

@@ -6,10 +6,11 @@ import asyncio
 import json
 import os
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from euphoria_agents.error_text import printable
 from euphoria_agents.players.llm.spec import ModelSpec
 from euphoria_env.text import split_thinking
 
@@ -22,7 +23,7 @@ _HTTP: Any = import_module(str(openai.DefaultAsyncHttpxClient.__base__.__module_
 _NO_KEY = "none"  # local servers need no key, but the client does
 _MOST_BYTES = 2**20  # of a response
 _TOO_LONG, _NO_CHAT = 499, 599  # the status that such a response gets; the client repeats the request after the second
-_CUT = ("length", "content_filter")  # reasons to finish before the end
+_CUT = ("length", "max_tokens", "content_filter")  # reasons to finish before the end, in lower case
 _LONGEST_SAID, _LONGEST_ERROR = 120, 300  # characters of what a server says of an error, and of the message
 _SECRET = 6  # characters that a key must have to be hidden: a shorter one is none, and may be a word of a move
 _PER_TOKEN = 4  # characters, if the server does not count tokens
@@ -40,6 +41,34 @@ class Reply(msgspec.Struct, frozen=True):
     tokens_in: int = 0
     tokens_out: int = 0
     cut: bool = False
+
+
+Tokens = Annotated[int, msgspec.Meta(ge=-(10**9), le=10**9)] | None  # a negative number counts as 0
+
+
+class _Message(msgspec.Struct):
+    """What the model says; servers name its thinking differently."""
+
+    content: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: Any = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: Tokens = None
+    completion_tokens: Tokens = None
+
+
+class _Response(msgspec.Struct):
+    """A response of the chat protocol, as far as it is used."""
+
+    choices: Annotated[list[_Choice], msgspec.Meta(min_length=1)]
+    usage: _Usage | None = None
 
 
 class ModelClient:
@@ -81,8 +110,7 @@ class ModelClient:
             ModelFailed: there is none.
         """
         try:
-            found = asyncio.run(self._response(messages))
-            return self._reply(found, sum(len(message["content"]) for message in messages))
+            return asyncio.run(self._response(messages))
         except openai.APIStatusError as error:
             raise ModelFailed(
                 self._failure(_reason(error.status_code, self._without_key(_said(error))[:_LONGEST_SAID]))
@@ -92,42 +120,53 @@ class ModelClient:
         except openai.APIConnectionError as error:
             why = type(error.__cause__ or error).__name__
             raise ModelFailed(self._failure(f"it cannot be reached ({why}): is the server running, and the URL right?")) from None
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             raise ModelFailed(self._failure(f"its answer is not of the chat protocol ({type(error).__name__})")) from None
 
-    async def _response(self, messages: Any) -> Any:
-        """Returns the response of the server; the time limit holds for the whole exchange, pauses included."""
-        async with asyncio.timeout(self._spec.options.timeout):
-            async with openai.DefaultAsyncHttpxClient(verify=self._tls, event_hooks={"response": [_read]}) as http:
-                client = self._client.with_options(http_client=http)
-                return await client.chat.completions.create(messages=messages, **self.parameters)
+    async def _response(self, messages: Any) -> Reply:
+        """Returns the answer of the server; the time limit holds for the whole exchange, pauses included."""
+        asked, replies = sum(len(message["content"]) for message in messages), list[Reply]()
 
-    def _reply(self, found: Any, asked: int) -> Reply:
-        """Returns the answer in a response to a conversation of `asked` characters."""
-        choice = found.choices[0]
-        message, text = choice.message, choice.message.content or ""
-        if not isinstance(text, str):
-            raise TypeError("content")
-        apart = str(getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or "")
-        text, apart = (self._without_key(said.encode(errors="replace").decode()) for said in (text, apart))
+        async def read(response: Any) -> None:
+            """Reads a response; what is no answer but, say, a page of a proxy becomes an error of the server."""
+            body = await _body(response)
+            try:
+                if response.is_success:
+                    replies.append(self._reply(body, asked))
+            except (ValueError, RecursionError):
+                response.status_code = _NO_CHAT
+
+        async with asyncio.timeout(self._spec.options.timeout):
+            async with openai.DefaultAsyncHttpxClient(verify=self._tls, event_hooks={"response": [read]}) as http:
+                client = self._client.with_options(http_client=http)
+                await client.chat.completions.create(messages=messages, **self.parameters)
+        return replies[-1]
+
+    def _reply(self, body: bytes, asked: int) -> Reply:
+        """Returns the answer in the body of a response to a conversation of `asked` characters, or raises a `ValueError`."""
+        found = msgspec.convert(json.loads(body), _Response)
+        choice, message = found.choices[0], found.choices[0].message
+        texts = message.content or "", str(message.reasoning_content or message.reasoning or "")
+        text, apart = (self._without_key(said.encode(errors="replace").decode()) for said in texts)
         answer, thinking = split_thinking(text)
         thinking = f"{apart}\n{thinking}".strip()
-        usage, lengths = found.usage, {"prompt_tokens": asked, "completion_tokens": len(answer) + len(thinking)}
-        read, written = (max(0, int(getattr(usage, name, n // _PER_TOKEN) or 0)) for name, n in lengths.items())
-        return Reply(answer, thinking, read, written, getattr(choice, "finish_reason", None) in _CUT)
+        usage, said = found.usage or _Usage(), len(answer) + len(thinking)
+        counts = (usage.prompt_tokens, asked), (usage.completion_tokens, said)
+        read, written = (length // _PER_TOKEN if told is None else max(0, told) for told, length in counts)
+        return Reply(answer, thinking, read, written, str(choice.finish_reason).lower() in _CUT)
 
     def _failure(self, reason: str) -> str:
         """Returns the message of an error, without the key."""
-        text = " ".join(f"llm:{self._spec.model} at {self._client.base_url}: {reason}".split())
-        return self._without_key(text)[:_LONGEST_ERROR]
+        text = self._without_key(f"llm:{self._spec.model} at {self._client.base_url}: {reason}")
+        return printable(text)[:_LONGEST_ERROR]
 
     def _without_key(self, text: str) -> str:
         """Returns a text without the key; it must not be cut before, since a part of the key would stay."""
         return text if len(self._key) < _SECRET else text.replace(self._key, "[key]")
 
 
-async def _read(response: Any) -> None:
-    """Reads a response; one that is too long, or is no answer but, say, a page of a proxy, becomes an error of the server."""
+async def _body(response: Any) -> bytes:
+    """Reads a response, and returns its body; one that is too long gets the status of an error."""
     body = bytearray()
     async for part in response.aiter_raw():
         body += part
@@ -136,11 +175,7 @@ async def _read(response: Any) -> None:
             break
     await response.aclose()
     response._content = bytes(body)
-    try:
-        if response.is_success:
-            json.loads(body)["choices"][0]["message"]
-    except (ValueError, TypeError, LookupError, RecursionError):
-        response.status_code = _NO_CHAT
+    return response._content
 
 
 def _said(error: openai.APIStatusError) -> str:
