@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from euphoria_agents.files import append_line
+from euphoria_agents.files import append_line, read_whole
 from euphoria_agents.own_files import TRANSCRIPT
 from euphoria_agents.players.llm.client import Reply
 
@@ -66,7 +66,7 @@ class Transcripts:
 
     def _read(self, path: Path) -> None:
         """Reads a transcript, and leaves it as it is; lines that an interrupt has cut off do not count."""
-        content = path.read_bytes()
+        content = read_whole(path)
         if not re.match(TRANSCRIPT, content):
             raise ValueError(f"{path}: no transcript; use another folder")
         for number, text in enumerate(content.splitlines(), 1):
