@@ -249,6 +249,14 @@ def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untype
         fill_mask(g["legal"], masks[k])
 
 
+@jit
+def play_unseen(g, tape, move):  # type: ignore[no-untyped-def]
+    """Plays a move up to the next decision; nothing is rewarded or shown."""
+    tape = pointer_to(tape, 0)
+    answer(g, tape, move)
+    advance(g, tape)
+
+
 @entry(ROWS, POLICY, "int64[:,:] float64 int64[:]", ROWS, "int64[:,:] int64[:]")
 def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths):  # type: ignore[no-untyped-def]
     """Plays games on with one policy at all seats, and keeps some positions of each game, drawn at random.
@@ -276,6 +284,5 @@ def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths
             else:
                 choose_by_policy(g, policy, legal, work)
                 chosen = draw_by_logs(work.logs, legal, (chance - epsilon) / (1.0 - epsilon))
-            answer(g, pointer_to(tape, 0), int(work.moves[chosen]))
-            advance(g, pointer_to(tape, 0))
+            play_unseen(g, tape, int(work.moves[chosen]))
         lengths[i] = n
