@@ -140,6 +140,8 @@ def model_server(answer: Callable[[str, int], Answer]) -> Iterator[Server]:
     """Yields a server that runs until the end of the block."""
     with Server(answer) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield server
-        server.closed.set()
-        server.shutdown()
+        try:
+            yield server
+        finally:  # also if the block raises an error: its thread would ask a closed socket again and again
+            server.closed.set()
+            server.shutdown()
