@@ -59,7 +59,7 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.observations import OBS_SIZE
 
-POSITIONS = {"": rb"PK\x03\x04.{26}phase_\d\.npy"}
+SET_FILES = {"": rb"PK\x03\x04.{26}phase_\d\.npy"}
 TEST_SET = Path(__file__).parents[1] / "benchmarks" / "value_positions.npz"
 POSITIONS, PLAYOUTS = 2000, 256  # of the test set, for each number of players
 AS_THEY_LIE = 32  # further playouts of each position, with the true cards
@@ -85,7 +85,7 @@ class Options:
     games: int = option(1000, "games of each number of players for the log-loss; 0: leave it out")
     positions: int = option(2000, "test positions of each number of players; 0: leave errors and residuals out")
     advantages: int = option(0, "games played on after each of two moves in unsettled test positions; 0: leave advantages out")
-    make: Path | None = option(None, "write new test positions to this file, and measure nothing", files=POSITIONS)
+    make: Path | None = option(None, "write new test positions to this file, and measure nothing", files=SET_FILES)
     seed: int = option(0, "equal seeds give equal games")
 
 

@@ -107,13 +107,17 @@ class raw_env(OneGame, AECEnv):
             return np.zeros(NUM_ACTIONS, self._mask_dtype)
         return self._fresh_mask()
 
+    def _info_of(self, agent: str) -> dict[str, Any]:
+        """Returns a fresh info of an agent."""
+        return {"action_mask": self._mask_of(agent)}
+
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
         """The info of each agent, made when it is read for the first time after a step or after a wrapper ended the game."""
         dead = any(self.terminations.values()) or any(self.truncations.values())
         if len(self._infos) < len(self.agents) or dead is not self._infos_of_dead:
             known = self._infos if dead is self._infos_of_dead else {}
-            self._infos = {agent: known.get(agent) or {"action_mask": self._mask_of(agent)} for agent in self.agents}
+            self._infos = {agent: known.get(agent) or self._info_of(agent) for agent in self.agents}
             self._infos_of_dead = dead
         return self._infos
 
@@ -170,7 +174,7 @@ class raw_env(OneGame, AECEnv):
             return observation, reward, terminated, truncated, self.infos[agent]
         info = self._infos.get(agent)
         if info is None:
-            info = self._infos[agent] = {"action_mask": self._mask_of(agent)}
+            info = self._infos[agent] = self._info_of(agent)
         return observation, reward, terminated, truncated, info
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
