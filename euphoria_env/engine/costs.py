@@ -20,8 +20,6 @@ from euphoria_env.event_kinds import EventKind
 _BLISS_SET = 1 << board.BLISS
 _FOOD_SET = 1 << board.FOOD
 _PLENTY = 99
-# A printed cost has two groups of at most 4 units, of different items: so up to 4 of each item count, as this many bits of 4.
-_UNARY = np.array([0, 1, 3, 7, 15], np.int64)
 
 
 def _in_units(costs: np.ndarray) -> np.ndarray:
@@ -172,14 +170,23 @@ def holdings(g, p):
 
 
 @jit
+def unary(n):
+    """Returns n bits of 4, all of them for more, none for fewer than 0, which an impossible row may have.
+
+    A printed cost has two groups of at most 4 units, of different items: so up to 4 of each item count.
+    """
+    return (1 << min(max(n, 0), 4)) - 1
+
+
+@jit
 def count_units(g, p):
     """Returns how many goods and artifacts of each type a player has, as a set: for each item as many bits of 4, in order."""
     units = 0
     for item in range(len(board.GOODS)):
-        units |= _UNARY[min(int(g["goods"][p, item]), 4)] << (4 * item)
+        units |= unary(int(g["goods"][p, item])) << (4 * item)
     if g["hand_size"][p]:
         for kind in range(len(board.ARTIFACTS)):
-            units |= _UNARY[min(int(g["artifacts"][p, kind]), 4)] << (4 * (board.FIRST_ARTIFACT + kind))
+            units |= unary(int(g["artifacts"][p, kind])) << (4 * (board.FIRST_ARTIFACT + kind))
     return units
 
 
