@@ -18,6 +18,7 @@ from euphoria_env import actions
 from euphoria_env.batch_rules import BatchRules, RulesSource
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine import batch_kernels, features, tape
+from euphoria_env.engine.byte_copies import aligned
 from euphoria_env.engine.row_checks import check_rows
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
@@ -32,7 +33,6 @@ _GAMES_PER_THREAD = 256  # a thread for fewer games costs more than it saves
 MOST_EPISODES = 2**62  # the most episodes of one game; far below the largest int64
 _GAMES_AT_A_TIME = 2**14  # the most games that one call begins: Python handles an interrupt only between calls
 _NO_GAMES = np.zeros(0, np.int64)
-_ALIGNMENT = 64  # bytes; JAX copies arrays that do not begin at a multiple of it
 
 _Done = TypeVar("_Done")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -428,14 +428,6 @@ def _end(pool: ThreadPoolExecutor) -> None:
             return pool.shutdown()
         except KeyboardInterrupt:  # one interrupt is being raised already
             continue
-
-
-def aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Returns an array of zeros that begins at a multiple of `_ALIGNMENT` bytes; it owns no memory, so nobody can resize it."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    room = np.frombuffer(bytearray(size + _ALIGNMENT), np.uint8)
-    first = -room.ctypes.data % _ALIGNMENT
-    return room[first : first + size].view(dtype).reshape(shape)
 
 
 def check_row(i: int, rows: np.ndarray, rules: Rules) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.batch import Batch, aligned, fixed, show
+from euphoria_env.batch import Batch, fixed, show
 from euphoria_env.engine import trajectory_kernels
+from euphoria_env.engine.byte_copies import aligned
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN, DecisionColumns
 from euphoria_env.json_reader import read_distinct, read_indices, read_integer
 

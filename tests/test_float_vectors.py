@@ -11,7 +11,7 @@ from euphoria_agents.network.float_vectors import (
     add_products,
     add_rows,
     add_weighted_rows,
-    aligned,
+    aligned_copy,
     positives,
     subtract_rows,
 )
@@ -86,6 +86,6 @@ def test_compiled_products_are_those_of_python(size: int) -> None:
 def test_aligned_copies_begin_a_line() -> None:
     for shape in ((3,), (7, 5), (0, 4), (1000, 256)):
         array = np.random.default_rng(0).normal(size=shape)
-        copy = aligned(array)
+        copy = aligned_copy(array)
         assert copy.ctypes.data % 64 == 0 or not copy.size
         assert copy.dtype == np.float32 and copy.flags.c_contiguous and np.array_equal(copy, array.astype(np.float32))

@@ -6,7 +6,6 @@ caller sees to it that all entries exist: nothing here is checked, whatever the 
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Iterator
 from functools import reduce
@@ -17,19 +16,17 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from euphoria_env.engine.byte_copies import aligned
 from euphoria_env.engine.jit import native
 
 WIDTH = 64  # inputs at once
-_LINE = 64  # bytes that processors load at once
 _WIDTHS = 128, 32, 1  # columns at once; the sums of the first fill the registers of a processor with AVX2
 _FLOAT, _WORD, _NUMBER = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 
 
-def aligned(array: np.ndarray) -> np.ndarray:
-    """Returns a float32 copy that begins where a line of the cache does: vectors across two lines take twice as long to load."""
-    room = np.empty(math.prod(array.shape) + _LINE // 4, np.float32)
-    first = -room.ctypes.data % _LINE // 4
-    copy = room[first : first + array.size].reshape(array.shape)
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    """Returns a float32 copy that begins where a line of the cache does."""
+    copy = aligned(array.shape, np.float32)
     copy[...] = array
     return copy
 

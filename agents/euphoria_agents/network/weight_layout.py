@@ -11,7 +11,7 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
 from euphoria_agents.network.compiled_layers import VALUES, Policy
-from euphoria_agents.network.float_vectors import aligned
+from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_env.observations import OBS_SIZE
 
 NO_LAYER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
@@ -87,7 +87,7 @@ def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
         row[:] = start, *weight.shape
         flat += [weight.ravel(), bias]
         start += weight.size + bias.size
-    return aligned(np.concatenate(flat)), table
+    return aligned_copy(np.concatenate(flat)), table
 
 
 def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER) -> Policy:
@@ -95,4 +95,4 @@ def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: Layer
     begins, rows, hidden = active_feature_rows(features, hidden)
     weights, table = flatten(hidden)
     heads = head[0].T, head[1], value[0].ravel(), value[1]
-    return Policy(begins, aligned(rows), weights, table, *map(aligned, heads))
+    return Policy(begins, aligned_copy(rows), weights, table, *map(aligned_copy, heads))

@@ -10,7 +10,7 @@ import numpy as np
 from numba import config, typeof, types
 
 from euphoria_agents.network.compiled_layers import Policy, draw_by_logs, find_rows, hidden, log_chances
-from euphoria_agents.network.float_vectors import aligned
+from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_agents.players.greedy import Greedy, judge_moves
 from euphoria_agents.players.packed_arguments import WORDS, loader, store
 from euphoria_agents.players.ppo import PPO
@@ -149,7 +149,7 @@ def line_up(agents: Iterable[Any]) -> LineUp:
             flat[one.dtype].append(np.pad(one.reshape(-1), (0, -one.size % 16)))  # each begins in a line of the cache
     integers, floats = (np.concatenate([np.zeros(0, kind), *found]) for kind, found in flat.items())
     numbers, width = np.array([kinds, deals], np.int64).T.copy(), max([0, *(int(one.table[:, 2].max()) for one in policies)])
-    return LineUp(numbers, parts, integers, aligned(floats), width)
+    return LineUp(numbers, parts, integers, aligned_copy(floats), width)
 
 
 LINE_UP = typeof(line_up([]))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
 from euphoria_agents.network.compiled_layers import Policy
-from euphoria_agents.network.float_vectors import aligned
+from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.csr import CSR
@@ -179,7 +179,7 @@ class Network(nn.Module):
             hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
         weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
-        heads = (aligned(one.detach().numpy()) for one in parameters)
+        heads = (aligned_copy(one.detach().numpy()) for one in parameters)
         return Policy(self.first.begins, self.first.table(), weights, table, *heads)
 
     def tensors(self) -> dict[str, np.ndarray]:

@@ -22,7 +22,7 @@ from euphoria_agents.network.compiled_layers import (
     log_chances,
     softmax,
 )
-from euphoria_agents.network.float_vectors import add_products, aligned
+from euphoria_agents.network.float_vectors import add_products, aligned_copy
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.features import NUM_FEATURES, describe_seats
@@ -103,7 +103,7 @@ def build_network(found: Parts) -> SearchNetwork:
     main_base, win_base = (np.tile(one.weights[: one.rows.shape[1]], (MAX_PLAYERS, 1)) for one in (main, win))
     x, y = np.zeros((2, widest), np.float32)
     return SearchNetwork(
-        main, win, aligned(weight[size:].ravel()), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
+        main, win, aligned_copy(weight[size:].ravel()), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
         np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
         np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32),
     )  # fmt: skip
