@@ -16,10 +16,9 @@ from euphoria_agents.players.packed_arguments import WORDS, loader, store
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.search.playouts import random_unit
-from euphoria_agents.players.search.sure_wins import take_sure_wins
 from euphoria_agents.players.weights import Weights, spin, weigh
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.agent_protocol import LEARNER, NO_MOVE
+from euphoria_env.agent_protocol import LEARNER, NO_MOVE, keeps_games_apart
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import BATCH_ARRAYS, BatchArrays, play_on, show_to_decider
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
@@ -41,9 +40,7 @@ def kinds_of(agents: Iterable[Any], most: int | None = None) -> tuple[list[int],
     """Returns the kind of each agent, how many deals it looks at, and the networks, at most `most`."""
     kinds, deals, policies = list[int](), list[int](), list[Policy]()
     for agent in agents:
-        own = getattr(agent, "__dict__", {})  # an instance may have functions of its own
-        changed = own.keys() & {"act", "act_batch"} or own.get("reconsider", take_sure_wins) is not take_sure_wins
-        known: Any = None if changed else type(agent)
+        known: Any = type(agent) if keeps_games_apart(agent) else None  # an instance may have functions of its own
         deals.append(agent.samples if known is Greedy else 0)
         if known is PPO and len(policies) != most:
             kinds.append(len(policies))
