@@ -218,7 +218,8 @@ class SingleAgentGames(AgentGames):
         if len(batch.ended):
             counts = running[batch.ended]
             self._end(batch, counts)
-            self._pass_over(batch, batch.ended[~counts])
+            if not counts.all():
+                self._pass_over(batch, batch.ended[~counts])
             self._begin(batch.ended)
 
     def _pass_over(self, batch: Batch, games: np.ndarray) -> None:
