@@ -59,7 +59,7 @@ def derived_seed(rng: np.random.Generator, key: bytes = b"") -> int:
 
 
 def generator_from(state: Any) -> np.random.Generator:
-    """Returns a generator with this state, which may come from JSON; raises a `ValueError` for what is no state of it."""
+    """Returns a generator with this state, which may come from JSON; raises a `ValueError` for anything else."""
     reader, word, half = Reader(), 2**128 - 1, 2**32 - 1
     given = reader.mapping("generator", state, ("bit_generator", "state", "has_uint32", "uinteger"))
     reader.one_of("generator.bit_generator", given.get("bit_generator"), ("PCG64",))

@@ -184,7 +184,7 @@ def read_indices(name: str, values: Any, n: int) -> np.ndarray:
 
 
 def read_distinct(name: str, values: Any, n: int) -> np.ndarray:
-    """Returns indices as `read_indices` does, and raises what that raises; a `ValueError` too if one comes twice."""
+    """Returns indices as `read_indices` does, with its errors; a `ValueError` also names one that comes twice."""
     found = read_indices(name, values, n)
     if len(np.unique(found)) < len(found):
         raise ValueError(f"{name} must be named once each, not {found.tolist()}")

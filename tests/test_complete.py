@@ -133,7 +133,7 @@ def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
 
 
 def borrows(node: ast.AST) -> list[str]:
-    """The names of what is borrowed below a node, of an array or of what has it."""
+    """The names of all objects of which a part is borrowed below a node."""
     calls = (found for found in ast.walk(node) if isinstance(found, ast.Call))
     lent = [call.args[0] for call in calls if ast.unparse(call.func).split(".")[-1] in ("borrowed", "pointer_to")]
     return [name.id for argument in lent for name in ast.walk(argument) if isinstance(name, ast.Name)]

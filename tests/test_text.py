@@ -45,7 +45,7 @@ def plain(text: str) -> Any:
 
 
 def read_value(key: str, text: str) -> Any:
-    """Returns what stands after a key in Markdown."""
+    """Reads the value that follows a key in Markdown."""
     if key in COUNTS:
         return {name: int(n) for name, n in (part.rsplit(" ", 1) for part in text.split(", "))}
     if key in NAMED:

@@ -220,7 +220,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
 
 @pytest.mark.parametrize("opponents", ["random", [("random", 1), ("weights", 2)]], ids=["one", "a mixture"])
 def test_what_happens_in_a_game_changes_no_other(opponents: Any) -> None:
-    """Whatever the learner of game 0 answers, and however often its game ends, the other games stay as they are."""
+    """The other games stay equal when the learner of game 0 answers differently, and its game ends more often."""
     told = []
     for answer in ("first", "last", "illegal"):
         env = EuphoriaVectorEnv(3, opponents=opponents, seat="random", illegal="end", num_players=3, stars_to_win=1)

@@ -27,7 +27,7 @@ OF_PYTHON = ("importlib", "multiprocessing", "subprocess.py", "tempfile.py")  # 
 SYSTEM = ("/etc", "/proc", "/sys", "/usr/lib", "/usr/share")
 CLOCK, CONNECTION, PROCESS, COMPILED = "a clock", "a network connection", "other processes", "compiled code that it calls"
 LIBRARY, NAMES = "files that a compiled library opens by itself", "the names of the files in a folder"
-TOLD = {CLOCK, CONNECTION, LIBRARY}  # kept games are used again in spite of these, and commands warn
+TOLD = {CLOCK, CONNECTION, LIBRARY}  # with these alone, kept games are used again, and commands warn
 # By event (docs.python.org/3/library/audit_events.html): what its cause depends on, or which arguments are files that change.
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn")
 UNSEEN = dict.fromkeys(("socket.connect", "socket.sendto", "socket.getaddrinfo"), CONNECTION)
@@ -260,7 +260,7 @@ def _changed(name: str) -> ValueError:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """Returns what stands before the path or variable in a name of `Inputs.files`, and the path or variable."""
+    """Splits a name of `Inputs.files` into its mark ("about//", "environment//" or nothing) and the path or variable."""
     about = next((about for about in (ABOUT, ENVIRONMENT) if name.startswith(about)), "")
     return about, name.removeprefix(about)
 

@@ -20,7 +20,7 @@ _LARGEST_SIDE = 10_000  # pixels of a picture
 
 
 def choice(name: str, value: Any, *allowed: str | None) -> Any:
-    """Returns the value of an argument; raises a `ValueError` that names the allowed ones if it is none of them."""
+    """Returns the value of an argument; for any other than the allowed ones, a `ValueError` names these."""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
     return value

@@ -47,7 +47,7 @@ Tokens = Annotated[int, msgspec.Meta(ge=-(10**9), le=10**9)] | None  # a negativ
 
 
 class _Message(msgspec.Struct):
-    """What the model says; servers name its thinking differently."""
+    """A message of the model; servers have different names for its thinking."""
 
     content: str | None = None
     reasoning_content: Any = None
@@ -128,7 +128,7 @@ class ModelClient:
         asked, replies = sum(len(message["content"]) for message in messages), list[Reply]()
 
         async def read(response: Any) -> None:
-            """Reads a response; what is no answer but, say, a page of a proxy becomes an error of the server."""
+            """Reads a response; anything but an answer, such as a page of a proxy, becomes an error of the server."""
             body = await _body(response)
             try:
                 if response.is_success:
