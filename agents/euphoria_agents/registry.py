@@ -12,7 +12,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,6 +87,11 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
     """
     check_allowed(spec, allowed)
     return load(spec)
+
+
+def language_models(specs: Iterable[str]) -> list[str]:
+    """Returns the specs of language models among these, each once."""
+    return [spec for spec in dict.fromkeys(specs) if spec.startswith("llm:")]
 
 
 def is_builtin(spec: str) -> bool:

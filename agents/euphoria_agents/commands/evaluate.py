@@ -13,6 +13,7 @@ from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.tournament import check_counts, choose_seed, comparison, keep_seed, player, seeds_of_a_unit
 from euphoria_agents.provenance import unseen
+from euphoria_agents.registry import language_models
 
 
 def match_report(title: str) -> ResultTable:
@@ -67,7 +68,7 @@ def configure_models(options: EvaluateOptions) -> list[str]:
     Raises:
         ValueError: an option is out of range, or the games are to be played on a cluster.
     """
-    models = [spec for spec in dict.fromkeys([options.agent, *options.against]) if spec.startswith("llm:")]
+    models = language_models([options.agent, *options.against])
     least = {"concurrency": 1, "max_tokens": 1, "max_cost": 0}
     for name, bound in least.items():
         if (number := getattr(options, name)) is not None and not number >= bound:

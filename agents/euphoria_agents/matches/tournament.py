@@ -33,7 +33,7 @@ from euphoria_agents.matches.match import MatchResult, Played, Score, play_cast,
 from euphoria_agents.matches.players import Players, seed_for
 from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.provenance import CONNECTION, Inputs, changed_since, joined, unsure
-from euphoria_agents.registry import file_hashes, is_builtin
+from euphoria_agents.registry import file_hashes, is_builtin, language_models
 from euphoria_agents.validation import decoded_lines
 from euphoria_env import Rules
 from euphoria_env.engine import cache_files
@@ -81,8 +81,8 @@ class WorkUnit:
     @property
     def deals(self) -> tuple[int, ...]:
         """The seed of its deals; no units of other line-ups share those of a language model, whose server may remember them."""
-        models = any(spec.startswith("llm:") for spec in self.lineup)
-        return self.seed, len(self.lineup), self.number, *([replace(self, run=0).salt] if models else [])
+        own = [replace(self, run=0).salt] if language_models(self.lineup) else []
+        return self.seed, len(self.lineup), self.number, *own
 
     @property
     def salt(self) -> int:
@@ -122,7 +122,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
 
 def inputs_of(specs: Collection[str]) -> dict[str, Inputs]:
     """Returns what the players of these specs have read in their processes; a `ValueError` names a file that has changed."""
-    models = {spec: Inputs(unseen=[CONNECTION]) for spec in specs if spec.startswith("llm:")}
+    models = {spec: Inputs(unseen=[CONNECTION]) for spec in language_models(specs)}
     return joined([models, *({one.name: one.inputs()} for one in PLAYERS.processes(specs))])
 
 
@@ -262,20 +262,15 @@ class Journal:
     def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
         self.file, self.records = file, records
         self._latest = time.perf_counter()
+        self.unsure: list[str] = []  # on what agents may depend whose kept games `finished` has left out for this
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         """Returns the results of those units that are finished, by agents that would read the same files today."""
-        found = self._kept(units)
-        changed = changed_since(inputs for result in found.values() for inputs in result.inputs.values())
-        return {unit: result for unit, result in found.items() if _is_known(unit, result, changed)}
-
-    def unsure(self, units: Iterable[WorkUnit]) -> list[str]:
-        """Returns on what the agents of kept games may depend, so that these games are not among the finished ones."""
-        return unsure(inputs for result in self._kept(units).values() for inputs in result.inputs.values())
-
-    def _kept(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         last = {_key(entry.chunk): entry.result for entry in self._entries()}
-        return {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
+        found = {unit: last[unit.key] for unit in units if unit.key in last and self._has_records(unit)}
+        read = [inputs for result in found.values() for inputs in result.inputs.values()]
+        self.unsure, changed = unsure(read), changed_since(read)
+        return {unit: result for unit, result in found.items() if _is_known(unit, result, changed)}
 
     def seconds(self, units: Iterable[WorkUnit]) -> float:
         """Returns how long these units took by the clock, over all starts: the processes play at the same time."""
@@ -336,8 +331,10 @@ def play_units(
         ValueError: a file that an agent reads changed while the units were played; the message names it.
     """
     results = journal.finished(units)
-    if what := journal.unsure(units):
-        print(f"games are played again, since their agents may depend on {', '.join(what)}", file=sys.stderr, flush=True)
+    if journal.unsure:
+        print(
+            f"games are played again, since their agents may depend on {', '.join(journal.unsure)}", file=sys.stderr, flush=True
+        )
     known = joined([*(result.inputs for result in results.values()), inputs_of({spec for one in units for spec in one.lineup})])
 
     def save(unit: WorkUnit, result: MatchResult) -> None:
