@@ -9,6 +9,7 @@ import copy
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _FIELDS = [("seat", np.int64), ("credited", np.int64), ("reward", np.float64)]
 LEARNER = np.dtype([*_FIELDS, ("generator", np.int64, 2), ("agents", np.int64, MAX_PLAYERS)])
 NO_MOVE = -1
-_ASKED = {"act", "act_batch", "act_games", "reconsider"}  # what chooses moves
+_ASKED = {"act", "act_batch", "act_games"}  # what chooses moves
 
 
 class AgentFailed(RuntimeError):
@@ -55,12 +56,12 @@ class Player(Protocol):
         needs_story: if true, this game has a `story`, if whoever deals it knows what has happened.
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
-        reconsider: `reconsider(moves, observations, deal)` may then change some of these moves; `deal(k)` returns such a game.
+        needs_deals: if true, it also gets `deal=`; `deal(k)` returns such a game for decision k, for the few that need one.
         compiled: if the class itself sets it, and this project has it: the name of a module with `line_up(agents)`; of what that
             returns, `asked`, bool (A,), says which agents choose in Python, and `bind(learners, games, moves, active)` gives a
             function of `first` and `last`, valid as long as these arrays. It plays the active ones of those games on, first by
             these moves (NO_MOVE: one of the agents'), until the learner (LEARNER) or an agent in Python must decide, or the
-            game ends, and returns how many ended. Nothing calls `act` or `reconsider` then.
+            game ends, and returns how many ended. Nothing calls `act` or `act_batch` then.
         name: the name that error messages use instead of the name of the class.
         counts: `counts()` returns numbers that only grow: `decisions`, which it was asked; `legal_first`, those
             in which its first answer was legal; `tokens_in`, `tokens_out` and `dollars`, what the answers cost.
@@ -158,9 +159,8 @@ def query(
             answers.append(answer)
             seconds += took
     elif hasattr(agent, "act_batch"):
-        answers, seconds = _timed(agent, agent.act_batch, observations, masks, rng)
-        if hasattr(agent, "reconsider"):
-            seconds += _timed(agent, agent.reconsider, answers, observations, deal)[1]
+        more = {"deal": deal} if getattr(agent, "needs_deals", False) else {}
+        answers, seconds = _timed(agent, partial(agent.act_batch, observations, masks, rng, **more))
     else:
         pairs = zip(observations, masks, strict=True)
         answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng) for observation, mask in pairs])

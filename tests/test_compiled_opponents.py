@@ -265,9 +265,15 @@ def test_others_name_no_module_that_gets_the_games(monkeypatch: pytest.MonkeyPat
         assert len(strangers) == (2 if isinstance(opponents, list) else 3) and all(agent.asked for agent in strangers)
 
 
-def test_who_reconsiders_in_another_way_is_asked() -> None:
+def test_who_chooses_in_another_way_is_asked_and_gets_deals() -> None:
     agent, asked = ppo.PPO.of(HEADS), list[int]()
-    agent.reconsider = lambda moves, observations, deal: asked.append(len(moves))
+
+    def act_batch(observations: Any, masks: Any, rng: Any, deal: Any) -> Any:
+        assert np.array_equal(deal(0).observation(deal(0).player), observations[0])
+        asked.append(len(masks))
+        return masks.argmax(axis=1)
+
+    agent.act_batch = act_batch
     EuphoriaEnv(agent, num_players=4, seat=3).reset(seed=0)
     assert asked and set(asked) == {1}
 

@@ -158,7 +158,7 @@ def test_who_keeps_games_apart() -> None:
     fake = type("Weights", (Stranger,), {"__module__": "euphoria_agents.players.weights"})
     assert not any(map(keeps_games_apart, (Stranger(), Stubborn(), MyWeights(), fake(), Spy("object:"), load("llm:m"))))
     for agent in [load(spec) for spec in ("random", "weights", "greedy", "ppo")]:
-        for name in ("act", "act_batch", "act_games", "reconsider"):
+        for name in ("act", "act_batch", "act_games"):
             changed = copy.copy(agent)
             setattr(changed, name, agent.act)
             assert not keeps_games_apart(changed) and keeps_games_apart(agent)

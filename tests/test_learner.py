@@ -19,17 +19,18 @@ from euphoria_agents.training.network import Network, make_features  # noqa: E40
 from euphoria_agents.training.rollout import Rollout  # noqa: E402
 from euphoria_agents.training.threads import Threads  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
+from euphoria_env.engine.features import NUM_CHANGES  # noqa: E402
 from euphoria_env.observations import OBS_SIZE  # noqa: E402
 from euphoria_env.trajectories import ENDED, OPEN  # noqa: E402
 from tests.tools.small_runs import go, options  # noqa: E402
 
-TRUNK = [16, 12]
+TRUNK, HIDDEN = [16, 12], 8
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Network, Rollout]:
-    """A network that is hardly trained, and its decisions, some of them open, in games of which many have ended."""
-    run = go(options(tmp_path_factory.mktemp("rollout") / "run"), updates=1)
+    """A network with an afterstate head that is hardly trained, and its decisions, some of them open; many games have ended."""
+    run = go(options(tmp_path_factory.mktemp("rollout") / "run", afterstates=HIDDEN), updates=1)
     found = run.play()
     assert {OPEN, ENDED} < set(found.following) and len(found.move) > 200
     return run.network, found
@@ -40,10 +41,10 @@ def rollout(played: tuple[Network, Rollout]) -> Rollout:
     return played[1]
 
 
-def network(trunk: list[int]) -> Network:
+def network(trunk: list[int], afterstates: int = HIDDEN) -> Network:
     """The same one every time, with weights that are nowhere 0."""
     torch.manual_seed(0)
-    made = Network(make_features(), trunk)
+    made = Network(make_features(), trunk, afterstates)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter += 0.1 * torch.randn(parameter.shape)
@@ -76,8 +77,25 @@ def judged(model: Network, rollout: Rollout) -> tuple[Any, Any, Any]:
     hidden = torch.relu(torch.from_numpy(x).float() @ model.first.weight + model.first.bias)
     for layer in model.trunk:
         hidden = torch.relu(layer(hidden))
-    logits = model.head(hidden).masked_fill(torch.from_numpy(~legal), -torch.inf)
+    logits = (model.head(hidden) + corrections(model, rollout, hidden)).masked_fill(torch.from_numpy(~legal), -torch.inf)
     return model.value_head(hidden)[:, 0], logits.log_softmax(1), torch.from_numpy(legal)
+
+
+def corrections(model: Network, rollout: Rollout, last: Any) -> Any:
+    """What the afterstate head adds to each logit, 0 in decisions in which it was not asked."""
+    found = torch.zeros(len(rollout.move), NUM_ACTIONS)
+    if model.after is None:
+        return found
+    for k, (low, start) in enumerate(zip(rollout.legal.indptr[:-1], rollout.changes.indptr[:-1], strict=True)):
+        changes = rollout.changes.indices[start : rollout.changes.indptr[k + 1]]
+        for j, move in enumerate(rollout.legal.indices[low : rollout.legal.indptr[k + 1]].tolist() if len(changes) else ()):
+            row = torch.zeros(NUM_CHANGES)
+            mine = changes[changes["move"] == j]
+            row[mine["column"].astype(np.int64)] = torch.from_numpy(mine["amount"].copy())
+            assert len(mine)
+            hidden = row @ model.after.changes + model.after.moves[move] + last[k] @ model.after.shared
+            found[k, move] = torch.relu(hidden) @ model.after.out
+    return found
 
 
 def test_recorded_values_and_probabilities_are_those_of_the_formula(played: tuple[Network, Rollout]) -> None:
@@ -225,9 +243,10 @@ def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollou
 def test_what_plays_does_not_change_while_the_network_learns(learners: Any, rollout: Rollout) -> None:
     learner = learners(1)
     player = learner.network.player()
-    before = [array.copy() for array in player]
+    arrays = *player[:-1], *player.after
+    before = [array.copy() for array in arrays]
     learner.update(rollout, 1e-2, np.random.default_rng(0), 3)
-    assert all(np.array_equal(one, other) for one, other in zip(player, before, strict=True))
+    assert all(np.array_equal(one, other) for one, other in zip(arrays, before, strict=True))
     assert not any(np.array_equal(one, other) for one, other in zip(player[1:3], learner.network.player()[1:3], strict=True))
 
 

@@ -176,7 +176,7 @@ def test_agents_take_wins_and_say_so(spec: str) -> None:
 def test_frozen_agents_play_as_ever() -> None:
     network = NETWORKS["network"]
     frozen, judge = load(network), load(JUDGE.replace("200", "8", 1))
-    assert not hasattr(frozen, "reconsider") and not judge.takes_wins  # type: ignore[attr-defined]
+    assert not frozen.takes_wins and not judge.takes_wins  # type: ignore[attr-defined]
     for given, _ in WINS.values():
         game = Game.from_dict(given)
         seen, mask = game.observation(0), game.mask()

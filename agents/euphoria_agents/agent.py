@@ -54,11 +54,12 @@ class Agent(ABC):
 
     Attributes:
         needs_game: whether `act` needs a `Game`; the agent always gets one that was determinized for its seat (R19).
+        needs_deals: whether `act_batch` also gets `deal`, which returns such a game for each decision, for agents that need few.
         keeps_games_apart: for agents of this project alone (`agent_protocol.keeps_games_apart`): whether it remembers nothing of
             one game or seat when it plays another.
     """
 
-    needs_game = keeps_games_apart = False
+    needs_game = needs_deals = keeps_games_apart = False
 
     @abstractmethod
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

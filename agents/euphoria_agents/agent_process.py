@@ -71,7 +71,8 @@ class AgentProcess(Agent):
 
     Attributes:
         name: the spec, by which errors name the agent.
-        needs_game, needs_story, keeps_games_apart: as the agent has them; the last one is true for agents of this project only.
+        needs_game, needs_story, needs_deals, keeps_games_apart: as the agent has them; the last one is true for agents of this
+            project only.
 
     Raises:
         ValueError: the spec is wrong, or the agent cannot be made; see `load`.
@@ -100,7 +101,8 @@ class AgentProcess(Agent):
             self.close()
             raise ValueError(made)
         made = self._proper(partial(checked, made, _Made))
-        self.needs_game, self.needs_story, self._batches = made.needs_game, made.needs_story, made.batches
+        self.needs_game, self.needs_story, self.needs_deals = made.needs_game, made.needs_story, made.needs_deals
+        self._batches = made.batches
         self.keeps_games_apart = made.keeps_games_apart and is_builtin(spec)  # others may say what they like
 
     def __enter__(self) -> AgentProcess:
@@ -117,9 +119,12 @@ class AgentProcess(Agent):
         moves = self._moves("act", rng, (observation, mask, rng, *[game] * self.needs_game))
         return moves[0] if isinstance(moves, list) and len(moves) == 1 else _Shown(moves)  # type: ignore[return-value]
 
-    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def act_batch(
+        self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator, deal: Callable[[int], Game] | None = None
+    ) -> np.ndarray:
         """Chooses a move in each of many games; see `Agent`. For an agent without `act_batch` the limit holds for each game."""
-        moves = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
+        games = [] if deal is None else [[deal(k) for k in range(len(masks))]]
+        moves = self._moves("act_batch", rng, (observations, masks, rng, *games), len(masks))
         return np.array(moves) if isinstance(moves, list) else _Shown(moves)  # type: ignore[return-value]
 
     def explain(
@@ -290,6 +295,7 @@ class _Made(msgspec.Struct, forbid_unknown_fields=True):
 
     needs_game: bool
     needs_story: bool
+    needs_deals: bool
     keeps_games_apart: bool
     batches: bool
 
@@ -347,8 +353,9 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str, Recorder | None]:
         agent: Any = load(spec)
     except ValueError as error:
         return None, _text(error), None
-    needs = {name: bool(getattr(agent, name, False)) for name in ("needs_game", "needs_story", "keeps_games_apart")}
-    return agent, {**needs, "batches": answers_batches(agent)}, recorder
+    named = "needs_game", "needs_story", "needs_deals", "keeps_games_apart"
+    properties = {name: bool(getattr(agent, name, False)) for name in named}
+    return agent, {**properties, "batches": answers_batches(agent)}, recorder
 
 
 def _inputs(recorder: Recorder | None) -> dict[str, Any] | str:
@@ -367,7 +374,11 @@ def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]
         for observation, mask in zip(*arguments[:2], strict=True):
             yield from _answers(agent, "act", (observation, mask, arguments[2]))
     else:
-        answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
+        decisions, games = arguments[:3], arguments[3:]
+        if kind == "act":
+            answers = [agent.act(*decisions, *games)]
+        else:
+            answers = agent.act_batch(*decisions, **{"deal": games[0].__getitem__} if games else {})
         moves = np.asarray(answers)
         proper = moves.dtype.kind in "iu" and moves.ndim == 1
         yield moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)

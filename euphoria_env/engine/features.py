@@ -182,31 +182,35 @@ def describe_active_recruits(g, p, out):
 
 
 @jit
-def fill_afterstates(g, seed, copies, tape, moves, before, out):
-    """Writes the afterstates of a game, float32 (moves, NUM_CHANGES), in the order of the legal moves.
+def deal_for_afterstates(g, seed, copies, before):
+    """Copies a game to the first of two rows, deals there again what its player cannot know, and describes its seats.
 
-    `copies` are two rows, `moves` int64 (NUM_ACTIONS,) and `before` float32 (MAX_PLAYERS * NUM_FEATURES,) to write to.
+    `before`, float32 (MAX_PLAYERS * NUM_FEATURES,), gets the features of the seats from the player on.
     """
-    p, deal, after, tape = int(g["player"]), copies[0], copies[1], pointer_to(tape, 0)
+    p = int(g["player"])
     copies[0] = g
-    deal_hidden_row(deal, p, seed + int(g["turn"]))  # so that not all games roll the same dice
-    describe_seats(deal, p, before)
-    for k in range(list_moves(g["legal"], moves)):
-        copies[1] = deal
-        answer(after, tape, int(moves[k]))
-        advance(after, tape)
-        row = out[k]
-        describe_seats(after, p, row[: len(before)])
-        for j in range(len(before)):
-            row[j] -= before[j]
-        ended, same = after["status"] >= OVER, after["turn"] == g["turn"]
-        drawn = after["rng"][0] != deal["rng"][0] or after["rng"][1] != deal["rng"][1]
-        facts = row[len(before) :]
-        facts[0] = same and after["player"] == p and not ended
-        facts[1] = same and after["player"] != p and not ended
-        facts[2] = drawn
-        facts[3] = ended
-        facts[4] = after["status"] == OVER and after["winner"] == p
+    deal_hidden_row(copies[0], p, seed + int(g["turn"]))  # so that not all games roll the same dice
+    describe_seats(copies[0], p, before)
+
+
+@jit
+def fill_afterstate(copies, tape, move, before, out):
+    """Writes the afterstate of a legal move, float32 (NUM_CHANGES,); `deal_for_afterstates` fills `copies` and `before`."""
+    deal, after, tape, size = copies[0], copies[1], pointer_to(tape, 0), len(before)
+    p = int(deal["player"])
+    copies[1] = deal
+    answer(after, tape, move)
+    advance(after, tape)
+    describe_seats(after, p, out[:size])
+    for j in range(size):
+        out[j] -= before[j]
+    ended, same = after["status"] >= OVER, after["turn"] == deal["turn"]
+    facts = out[size:]
+    facts[0] = same and after["player"] == p and not ended
+    facts[1] = same and after["player"] != p and not ended
+    facts[2] = after["rng"][0] != deal["rng"][0] or after["rng"][1] != deal["rng"][1]
+    facts[3] = ended
+    facts[4] = after["status"] == OVER and after["winner"] == p
 
 
 @entry(ROWS, "int64[:]")
@@ -225,4 +229,6 @@ def write_afterstates(games, first, last, seed, begins, out):
     for i in range(first, last):
         if begins[i] < begins[i + 1]:
             check(games, i)
-            fill_afterstates(games[i], seed, copies, tape, moves, before, out[begins[i] : begins[i + 1]])
+            deal_for_afterstates(games[i], seed, copies, before)
+            for k in range(list_moves(games[i]["legal"], moves)):
+                fill_afterstate(copies, tape, int(moves[k]), before, out[begins[i] + k])

@@ -32,7 +32,7 @@ from euphoria_env.engine.batch_kernels import play_on
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.determinize import deal_hidden_row
-from euphoria_env.engine.features import NUM_CHANGES, NUM_FEATURES, describe_seats, fill_afterstates
+from euphoria_env.engine.features import NUM_CHANGES, NUM_FEATURES, deal_for_afterstates, describe_seats, fill_afterstate
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import find_legal
 from euphoria_env.engine.move_set import count_legal, fill_mask, list_moves, nth_legal
@@ -140,12 +140,10 @@ def look(rows, tape, seed, seen, mask, events, described):  # type: ignore[no-un
         chosen = moves[: min(list_moves(g["legal"], moves), 3)].copy()
         judge_moves(g, 1, seed, tape, chosen, len(chosen))
     if g["status"] < OVER and seed % (4 * DEAL) == DEAL:
-        copies, log, changes = (
-            np.zeros(2, GAME_DTYPE),
-            np.zeros(TAPE_HEADER, np.int32),
-            np.empty((len(moves), NUM_CHANGES), np.float32),
-        )
-        fill_afterstates(g, seed, copies, log, moves, described, changes)
+        copies, log, change = np.zeros(2, GAME_DTYPE), np.zeros(TAPE_HEADER, np.int32), np.empty(NUM_CHANGES, np.float32)
+        deal_for_afterstates(g, seed, copies, described)
+        for move in moves[: list_moves(g["legal"], moves)]:
+            fill_afterstate(copies, log, int(move), described, change)
 
 
 @jit

@@ -5,8 +5,10 @@ clip((observation[source[k]] - offset[k]) * scale[k], -1, 1). The features go th
 `policy` (logits of the moves) or of `value` (the expected sum of rewards). A player may also have win probabilities, which files
 call `outlook`: separate layers from the features to a logit for each of six seats, the observer's first; the softmax over the
 seats in play gives the probability that each wins. Their first layer may have SEAT_FEATURES more inputs for each of these seats,
-the features of `players.search.evaluation` as the observer knows them. Each layer but the last of `policy`, `value` and `outlook`
-is followed by a ReLU. A training run saves its state in the same kind of file.
+the features of `players.search.evaluation` as the observer knows them. A player may have an afterstate head, `afterstates`, of
+two layers; its inputs are the columns of a move's afterstate, which the header names, a 1 for the move, among all, and the last
+hidden layer of the policy. Each layer but the last of a part other than `trunk` is followed by a ReLU. A training run saves its
+state in the same kind of file.
 """
 
 from __future__ import annotations
@@ -24,12 +26,15 @@ import numpy as np
 from euphoria_agents.error_text import one_line
 from euphoria_agents.files import atomic_write
 from euphoria_env import actions, observations
+from euphoria_env.afterstates import FACTS, FEATURES
+from euphoria_env.afterstates import NAMES as CHANGES
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.json_reader import read_json, shown
 
 CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
 SEAT_FEATURES, MOST_OF_A_FEATURE = 32, 100.0  # the features that describe a seat, and a bound of each
-PARTS = ("trunk", "policy", "value", "outlook")
+PARTS = ("trunk", "policy", "value", "outlook", "afterstates")
+COLUMNS = [name for name, _ in (*FEATURES, *FACTS)]  # of afterstates, as headers name them; the features once for all players
 
 
 class Features:
@@ -89,7 +94,9 @@ def save_checkpoint(
         if not name.startswith("features.") and np.abs(tensor).max(initial=0) > np.finfo(kind).max:
             raise ValueError(f"{path}: {name} has numbers beyond {np.finfo(kind).max:g}, the most that {np.dtype(kind)} holds")
     kinds = {name: np.float32 if name.startswith("features.") else kind for name in tensors} | {"features.source": np.int32}
-    header = {"network": count_layers(tensors), "training": dict(training)}
+    header: dict[str, Any] = {"network": count_layers(tensors), "training": dict(training)}
+    if header["network"]["afterstates"]:
+        header["afterstates"] = COLUMNS
     return write_tensors(path, CHECKPOINT_FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
 
 
@@ -170,8 +177,17 @@ def without_win_probs(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads the header and the tensors of a checkpoint, float16 as float32; raises as `read_tensors` does."""
+    """Reads the header and the tensors of a checkpoint, float16 as float32.
+
+    Raises:
+        ValueError: see `read_tensors`; or the afterstate head was trained on other columns, which the message names.
+        ImportError: see `read_tensors`.
+    """
     header, tensors = read_tensors(path, CHECKPOINT_FORMAT)
+    if count_layers(tensors)["afterstates"] and (trained := header.get("afterstates")) != COLUMNS:
+        names = trained if isinstance(trained, list) else []
+        differ = [name for name in [*names, *COLUMNS] if (name in names) != (name in COLUMNS)] or ["their order"]
+        raise ValueError(f"{path}: its head was trained on other afterstates, which differ in {shown(differ)}")
     return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
 
 
@@ -219,13 +235,14 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
 
 
 class Parts(NamedTuple):
-    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) may be empty."""
+    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) and `after` may be empty."""
 
     features: Features
     trunk: Layers
     policy: Layers
     value: Layers
     win_probs: Layers
+    after: Layers  # `afterstates` in files
 
 
 def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
@@ -248,4 +265,13 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
         raise ValueError(
             f"{path}: the outlook has {len(win_probs)} layers and {len(seats)} seats, not at least 2 and {MAX_PLAYERS}"
         )
-    return Parts(features, trunk, policy, value, win_probs)
+    return Parts(features, trunk, policy, value, win_probs, _after(path, network["afterstates"], tensors, shared, len(policy)))
+
+
+def _after(path: str | Path, number: int, tensors: dict[str, np.ndarray], shared: np.ndarray, policies: int) -> Layers:
+    """Returns the layers of an afterstate head; `shared` are the bounds of the outputs of the trunk."""
+    inputs = np.concatenate([np.full(len(CHANGES), 2 * MOST_OF_A_FEATURE), np.ones(actions.NUM_ACTIONS), shared])
+    layers, outputs = _layers(path, "afterstates", number, tensors, inputs)
+    if layers and (len(layers), len(outputs), policies) != (2, 1, 1):
+        raise ValueError(f"{path}: an afterstate head has two layers and one output, beside a policy of one layer")
+    return layers

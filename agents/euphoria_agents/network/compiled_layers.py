@@ -19,11 +19,21 @@ from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from
 from euphoria_env.engine.jit import entry, jit
 
+SETTLED = 0.95  # the probability of a move by the policy alone from which on an afterstate head corrects nothing
 VALUES = 128  # the number of values that an entry of an observation can have, from 0 on
 
 
+class AfterstateHead(NamedTuple):
+    """A head that corrects the logits by what each move changes (`network.afterstate_head`); H is 0 if there is none."""
+
+    changes: np.ndarray  # float32 (NUM_CHANGES, H)
+    moves: np.ndarray  # float32 (NUM_ACTIONS, H), the bias of the hidden layer included
+    shared: np.ndarray  # float32 (width * H,), the weights of the policy's last hidden layer
+    out: np.ndarray  # float32 (H,)
+
+
 class Policy(NamedTuple):
-    """A network with a policy head and perhaps a value head, laid out for the compiled layers."""
+    """A network with a policy head, perhaps a value head and an afterstate head, laid out for the compiled layers."""
 
     begins: np.ndarray  # this array and the next three are laid out by `network.weight_layout`
     rows: np.ndarray
@@ -33,10 +43,13 @@ class Policy(NamedTuple):
     bias: np.ndarray  # float32 (NUM_ACTIONS,), of the policy head
     value: np.ndarray  # float32 (width,), the weights of the value head; empty without one
     value_bias: np.ndarray  # float32 (1,)
+    after: AfterstateHead
 
 
 _MATRIX, _VECTOR = np.empty((0, 0), np.float32), np.empty(0, np.float32)
-POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, *3 * [_VECTOR]))
+NO_HEAD = AfterstateHead(_MATRIX, _MATRIX, _VECTOR, _VECTOR)
+_PARTS = np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, _VECTOR, _VECTOR, _VECTOR
+POLICY = typeof(Policy(*_PARTS, NO_HEAD))
 
 
 @jit
@@ -58,6 +71,12 @@ def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
                 sum2 += x[i] * row2[i]
                 sum3 += x[i] * row3[i]
         out[k], out[min(k + 1, n - 1)], out[min(k + 2, n - 1)], out[min(k + 3, n - 1)] = sum0, sum1, sum2, sum3
+    normalise(out, n)
+
+
+@jit
+def normalise(out, n):  # type: ignore[no-untyped-def]
+    """Turns n logits into log-probabilities."""
     top = -math.inf
     for k in range(n):
         top = max(top, out[k])
@@ -66,6 +85,15 @@ def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
         total += math.exp(out[k] - top)
     for k in range(n):
         out[k] -= top + math.log(total)
+
+
+@jit
+def settled(logs, n):  # type: ignore[no-untyped-def]
+    """Returns whether one of n log-probabilities is so high that the afterstate head is not asked."""
+    top = -math.inf
+    for k in range(n):
+        top = max(top, logs[k])
+    return top >= math.log(SETTLED)
 
 
 @jit
@@ -179,11 +207,12 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
     return x
 
 
-@entry("int8[:,:] int8[:,:] float64[:]", POLICY, "int64[:] float32[:,:]")
-def choose_by_network(observations, masks, uniforms, policy, moves, chances):  # type: ignore[no-untyped-def]
-    """Writes a move of each game, drawn by one number from [0, 1) each; -1 where none is legal.
+@entry("int8[:,:] int8[:,:] float64[:]", POLICY, "int64[:] bool_[:] float32[:,:]")
+def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, chances):  # type: ignore[no-untyped-def]
+    """Writes a move of each game by the policy alone, drawn by one number from [0, 1) each; -1 where none is legal.
 
-    `chances` gets the log-probabilities of the legal moves, unless it is empty.
+    `unsettled` gets whether an afterstate head corrects the decision, and `chances` the log-probabilities of the legal moves,
+    unless it is empty.
     """
     index = np.empty(len(policy.begins), np.int32)
     width = policy.table[:, 2].max()
@@ -200,6 +229,7 @@ def choose_by_network(observations, masks, uniforms, policy, moves, chances):  #
         log_chances(last, policy.head, policy.bias, legal, n, found)
         k = draw_by_logs(found, n, uniforms[i])
         moves[i] = legal[k] if k >= 0 else -1
+        unsettled[i] = len(policy.after.out) > 0 and not settled(found, n)
         if len(chances):
             for k in range(n):
                 chances[i, legal[k]] = found[k]

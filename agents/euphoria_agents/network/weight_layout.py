@@ -10,11 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
-from euphoria_agents.network.compiled_layers import VALUES, Policy
+from euphoria_agents.network.compiled_layers import NO_HEAD, VALUES, AfterstateHead, Policy
 from euphoria_agents.network.float_vectors import aligned_copy
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.engine.features import NUM_CHANGES
 from euphoria_env.observations import OBS_SIZE
 
 NO_LAYER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
+NO_LAYERS: Layers = []
 
 
 class RowFeatures(NamedTuple):
@@ -90,9 +93,23 @@ def flatten(layers: Layers) -> tuple[np.ndarray, np.ndarray]:
     return aligned_copy(np.concatenate(flat)), table
 
 
-def lay_out(features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER) -> Policy:
-    """Lays out hidden layers, a policy head and perhaps a value head for the compiled layers; their weights are (in, out)."""
+def lay_out_head(layers: Layers) -> AfterstateHead:
+    """Lays out an afterstate head, if there are layers; the bias of its output changes no probability and is left out."""
+    if not layers:
+        return NO_HEAD
+    (weight, bias), (out, _) = layers
+    changes, moves, shared = np.split(weight, [NUM_CHANGES, NUM_CHANGES + NUM_ACTIONS])
+    return AfterstateHead(*map(aligned_copy, (changes, moves + bias, shared.ravel(), out.ravel())))
+
+
+def lay_out(
+    features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER, after: Layers = NO_LAYERS
+) -> Policy:
+    """Lays out hidden layers, a policy head, perhaps a value head and an afterstate head for the compiled layers.
+
+    Their weights are (in, out).
+    """
     begins, rows, hidden = active_feature_rows(features, hidden)
     weights, table = flatten(hidden)
-    heads = head[0].T, head[1], value[0].ravel(), value[1]
-    return Policy(begins, aligned_copy(rows), weights, table, *map(aligned_copy, heads))
+    move, bias, worth, shift = map(aligned_copy, (head[0].T, head[1], value[0].ravel(), value[1]))
+    return Policy(begins, aligned_copy(rows), weights, table, move, bias, worth, shift, lay_out_head(after))

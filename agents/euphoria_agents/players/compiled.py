@@ -9,30 +9,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import config, typeof, types
 
-from euphoria_agents.network.compiled_layers import Policy, draw_by_logs, find_rows, hidden, log_chances
+from euphoria_agents.network.compiled_layers import AfterstateHead, Policy, draw_by_logs
 from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_agents.players.greedy import Greedy, judge_moves
+from euphoria_agents.players.network_moves import choose_by_policy, new_workspace
 from euphoria_agents.players.packed_arguments import WORDS, loader, store
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.players.search.playouts import random_unit
 from euphoria_agents.players.weights import Weights, spin, weigh
-from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.agent_protocol import LEARNER, NO_MOVE, keeps_games_apart
-from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import BATCH_ARRAYS, BatchArrays, play_on, show_to_decider
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import random_bits
 from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.move_set import list_moves
-from euphoria_env.engine.observe import fill_observation
-from euphoria_env.engine.rewards import NUM_NOTES
 from euphoria_env.engine.state import OVER
-from euphoria_env.engine.tape import TAPE_HEADER, tape_of
-from euphoria_env.observations import OBS_SIZE
+from euphoria_env.engine.tape import tape_of
 
 # The kinds of players; from 0 on a kind is the number of a network. Those that are ASKED choose in Python.
 GREEDY, RANDOM, WEIGHTS, ASKED = -4, -3, -2, -1
+_ARRAYS = len(Policy._fields) - 1 + len(AfterstateHead._fields)
 _GREEDY_GAMES = 16  # the most games in a call of compiled code, if some players are GREEDY
 
 
@@ -48,53 +45,6 @@ def kinds_of(agents: Iterable[Any], most: int | None = None) -> tuple[list[int],
         else:
             kinds.append({Greedy: GREEDY, Uniform: RANDOM, Weights: WEIGHTS}.get(known, ASKED))
     return kinds, deals, policies
-
-
-class Workspace(NamedTuple):
-    """The arrays in which a decision is computed."""
-
-    observation: np.ndarray
-    seen: np.ndarray  # the rows of the observation
-    x: np.ndarray
-    y: np.ndarray
-    moves: np.ndarray
-    numbers: np.ndarray  # the weights of the moves, for the player `weights`
-    value: np.ndarray  # the output of the value head
-    logs: np.ndarray  # the log-probabilities of the moves
-    notes: np.ndarray  # this array and the next two are for `play_on`
-    potential: np.ndarray
-    rewards: np.ndarray
-    chances: np.ndarray  # each seat's chance to win, by a critic
-    tape: np.ndarray  # an empty tape: no events are logged
-
-
-@jit
-def new_workspace(width):  # type: ignore[no-untyped-def]
-    """Returns a workspace for networks whose layers have at most this width."""
-    integers, numbers = np.zeros(TAPE_HEADER + OBS_SIZE + 1, np.int32), np.empty(NUM_ACTIONS + NUM_NOTES + 2 * MAX_PLAYERS)
-    floats = np.empty(2 * width + 1 + NUM_ACTIONS + MAX_PLAYERS, np.float32)  # few arrays are made faster than many
-    left, rest = floats[2 * width :], numbers[NUM_ACTIONS:]
-    return Workspace(
-        np.empty(OBS_SIZE, np.int8), integers[TAPE_HEADER:], floats[:width], floats[width : 2 * width],
-        np.empty(NUM_ACTIONS, np.int64), numbers[:NUM_ACTIONS], left[:1], left[1 : 1 + NUM_ACTIONS],
-        rest[:NUM_NOTES], rest[NUM_NOTES : NUM_NOTES + MAX_PLAYERS], left[1 + NUM_ACTIONS :], rest[NUM_NOTES + MAX_PLAYERS :],
-        integers[:TAPE_HEADER],
-    )  # fmt: skip
-
-
-@jit
-def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
-    """Writes the log-probabilities of the n legal moves, and the value; returns the number of rows of the observation."""
-    policy, work = borrowed(policy), borrowed(work)
-    fill_observation(g, int(g["player"]), work.observation)
-    found = find_rows(work.observation, policy.begins, work.seen)
-    last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
-    log_chances(last, policy.head, policy.bias, work.moves, n, work.logs)
-    value = policy.value_bias[0] if len(policy.value) else np.float32(0.0)
-    for j in range(len(policy.value)):
-        value += last[j] * policy.value[j]
-    work.value[0] = value
-    return found
 
 
 @jit
@@ -117,10 +67,11 @@ class LineUp(NamedTuple):
     """The agents of an environment by number (`Player.compiled`); their networks lie one after another in common arrays."""
 
     kinds: np.ndarray  # int64 (A, 2), the kind of each player, and how many deals it looks at
-    parts: np.ndarray  # int64 (networks, fields of `Policy`, 3), where an array of a network begins, and its shape
+    parts: np.ndarray  # int64 (networks, arrays of a `Policy`, 3), where an array of a network begins, and its shape
     integers: np.ndarray  # int64
     floats: np.ndarray  # float32
     width: int  # the greatest width of a layer
+    size: int  # the greatest width of an afterstate head
 
     @property
     def asked(self) -> np.ndarray:
@@ -137,16 +88,21 @@ class LineUp(NamedTuple):
 def line_up(agents: Iterable[Any]) -> LineUp:
     """Returns the players with these numbers, 0, 1 and so on."""
     kinds, deals, policies = kinds_of(agents)
-    parts = np.ones((len(policies), len(Policy._fields), 3), np.int64)
+    parts = np.ones((len(policies), _ARRAYS, 3), np.int64)
     flat: dict[Any, list[np.ndarray]] = {np.dtype(np.int64): [], np.dtype(np.float32): []}
     for k, policy in enumerate(policies):
-        for field, one in enumerate(policy):
+        for field, one in enumerate([*policy[:-1], *policy.after]):
             parts[k, field, 0] = sum(map(len, flat[one.dtype]))
             parts[k, field, 1 : 1 + one.ndim] = one.shape
             flat[one.dtype].append(np.pad(one.reshape(-1), (0, -one.size % 16)))  # each begins in a line of the cache
     integers, floats = (np.concatenate([np.zeros(0, kind), *found]) for kind, found in flat.items())
-    numbers, width = np.array([kinds, deals], np.int64).T.copy(), max([0, *(int(one.table[:, 2].max()) for one in policies)])
-    return LineUp(numbers, parts, integers, aligned_copy(floats), width)
+    numbers = np.array([kinds, deals], np.int64).T.copy()
+    return LineUp(numbers, parts, integers, aligned_copy(floats), *widths(policies))
+
+
+def widths(policies: Iterable[Policy]) -> tuple[int, int]:
+    """Returns the greatest widths of a layer and of an afterstate head of these networks; see `new_workspace`."""
+    return max([0, *(int(one.table[:, 2].max()) for one in policies)]), max([0, *(len(one.after.out) for one in policies)])
 
 
 LINE_UP = typeof(line_up([]))
@@ -165,6 +121,10 @@ def _network(players, k):  # type: ignore[no-untyped-def]
         _part(integers, part[0]), _part(floats, part[1]).reshape((part[1, 1], part[1, 2])), _part(floats, part[2]),
         _part(integers, part[3]).reshape((part[3, 1], part[3, 2])), _part(floats, part[4]).reshape((part[4, 1], part[4, 2])),
         _part(floats, part[5]), _part(floats, part[6]), _part(floats, part[7]),
+        AfterstateHead(
+            _part(floats, part[8]).reshape((part[8, 1], part[8, 2])), _part(floats, part[9]).reshape((part[9, 1], part[9, 2])),
+            _part(floats, part[10]), _part(floats, part[11]),
+        ),
     )  # fmt: skip
 
 
@@ -194,7 +154,7 @@ def _pack(games, players, learners, moves, active, packed):  # type: ignore[no-u
 def play_opponents(packed, first, last):  # type: ignore[no-untyped-def]
     """Plays the active games first to last - 1 on, as `Player.compiled` says; returns how many ended."""
     games, players, learners, moves, active = _load(packed)
-    work, ends = new_workspace(players.width), 0
+    work, ends = new_workspace(players.width, players.size), 0
     for i in range(first, last):
         if not active[i]:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import choose_by_network
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
+from euphoria_agents.players.network_moves import choose_in_games
 from euphoria_agents.players.search.evaluation import describe_positions
 from euphoria_agents.players.search.sure_wins import explain_sure_win, take_sure_wins
 from euphoria_env import actions
@@ -56,8 +58,7 @@ def make_ppo(argument: str = "") -> PPO:
         ValueError: see `PPO.load`.
     """
     agent = PPO.load(checkpoint_path(argument))
-    if not argument.startswith("@"):  # those that benchmarks name play as ever
-        agent.reconsider = take_sure_wins
+    agent.takes_wins = not argument.startswith("@")  # those that benchmarks name play as ever
     return agent
 
 
@@ -69,16 +70,16 @@ class PPO(Agent):
 
     Attributes:
         policy: the network as it is laid out for the compiled layers.
-        reconsider: that of a `Player`, if the agent takes sure wins.
+        takes_wins: whether it takes sure wins (`players.search.sure_wins`).
     """
 
-    keeps_games_apart, compiled = True, "euphoria_agents.players.compiled"
-    reconsider: Callable[[np.ndarray, np.ndarray, Callable[[int], Game]], None]
+    keeps_games_apart = needs_deals = True
+    takes_wins, compiled = False, "euphoria_agents.players.compiled"
 
     def __init__(self, found: Parts) -> None:
         self._parts = found
         *hidden, head = found.trunk + found.policy
-        self.policy = lay_out(found.features, hidden, head)
+        self.policy = lay_out(found.features, hidden, head, after=found.after)
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:
@@ -108,35 +109,56 @@ class PPO(Agent):
         return self.policy.begins
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Returns the log-probabilities of all moves, float32 (N, NUM_ACTIONS); -inf where a move is illegal."""
+        """Returns the log-probabilities of all moves by the policy alone, float32 (N, NUM_ACTIONS); -inf where one is illegal."""
         seen, legal = decision_rows(observations, masks)
         found = np.full((len(seen), actions.NUM_ACTIONS), -np.inf, np.float32)
         self._play(seen, legal, np.zeros(len(seen)), found)
         return found
 
-    def _play(self, seen: np.ndarray, legal: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
-        """Returns the moves drawn by `uniforms` for observations and action masks from `decision_rows`."""
-        moves = np.empty(len(seen), np.int64)
-        choose_by_network(seen, legal, uniforms, self.policy, moves, chances)
-        return check_found(moves)
+    def log_chances_in(self, rows: np.ndarray) -> np.ndarray:
+        """Does the same for the players to move in games, (N,) typed as `Game.states`, with the afterstate head."""
+        found = np.full((len(rows), actions.NUM_ACTIONS), -np.inf, np.float32)
+        choose_in_games(rows, self.policy, np.zeros(len(rows)), np.empty(len(rows), np.int64), found)
+        return found
+
+    def _play(
+        self, seen: np.ndarray, legal: np.ndarray, uniforms: np.ndarray, chances: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the moves drawn by `uniforms` for what `decision_rows` returned, and the decisions that a head corrects."""
+        moves, unsettled = np.empty(len(seen), np.int64), np.empty(len(seen), np.bool_)
+        choose_by_network(seen, legal, uniforms, self.policy, moves, unsettled, chances)
+        return check_found(moves), np.flatnonzero(unsettled)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
-        """Chooses a move; see `Agent.act`."""
-        return int(self.act_batch(observation[None], mask[None], rng)[0])
+        """Chooses a move; see `Agent.act`. Without a game it does not use its afterstate head, and looks for no sure win."""
+        return int(self.act_batch(observation[None], mask[None], rng, None if game is None else lambda _: game)[0])
 
-    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Chooses a move in each game; see `Agent.act_batch`."""
+    def act_batch(
+        self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator, deal: Callable[[int], Game] | None = None
+    ) -> np.ndarray:
+        """Chooses a move in each game; see `Agent.act_batch`, and `act` for what is missing without `deal`."""
         seen, legal = decision_rows(observations, masks)
-        return self._play(seen, legal, rng.random(len(seen)), _NO_CHANCES)
+        uniforms = rng.random(len(seen))
+        moves, unsettled = self._play(seen, legal, uniforms, _NO_CHANCES)
+        if deal is not None:
+            deal = functools.cache(deal)
+            if len(unsettled):
+                rows, corrected = np.concatenate([deal(k).states for k in unsettled.tolist()]), np.empty(len(unsettled), np.int64)
+                choose_in_games(rows, self.policy, uniforms[unsettled], corrected, _NO_CHANCES)
+                moves[unsettled] = corrected
+            if self.takes_wins:
+                take_sure_wins(moves, seen, deal)
+        return moves
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
         """Returns the probability of each move and, if a game is given, the network's win probabilities; see `Agent.explain`."""
         legal = np.flatnonzero(mask)
-        chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))
+        logs = self.log_chances(observation, mask) if game is None else self.log_chances_in(game.states)
+        chances = np.exp(logs[0, legal].astype(np.float64))
         found = explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._win_probs(game))
-        return explain_sure_win(found, game) if game is not None and hasattr(self, "reconsider") else found
+        return explain_sure_win(found, game) if game is not None and self.takes_wins else found
 
     def _win_probs(self, game: Game | None) -> list[float] | None:
         """Returns each seat's win probability, from what the mover sees; None without a game, or if the network has none."""

@@ -29,6 +29,7 @@ PlayerCount = Annotated[int, Meta(ge=2, le=6)]
 ThreadCount = Annotated[int, Meta(ge=1, le=256)]
 Count0 = Annotated[int, Meta(ge=0, le=10**9)]
 Width = Annotated[int, Meta(ge=1, le=2**14)]
+Width0 = Annotated[int, Meta(ge=0, le=2**10)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Number = Annotated[int, Meta(ge=0, le=10**12)]
 Time = Annotated[float, Meta(ge=0, le=1e10)]
@@ -80,6 +81,9 @@ class Options:
     gae_lambda: Positive = option(0.8, "of the advantage estimate")
     entropy: Share = option(0.006, "weight of the entropy bonus")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
+    afterstates: Width0 = option(
+        0, "hidden units of a head that corrects the policy by what each move changes; 0: none, faster by a third"
+    )
     seed: Seed = option(0, "of the games and the network")
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(
         200, "games of the finished player against each baseline; 0: none"

@@ -12,7 +12,7 @@ class CSR(NamedTuple):
     """Lists of different lengths, as in a compressed sparse row matrix without values."""
 
     indptr: np.ndarray  # int64 (N + 1,), where each list begins in `indices`; the last one is where they all end
-    indices: np.ndarray  # int16, all lists one after another
+    indices: np.ndarray  # int16 or of another type, all lists one after another
 
 
 def places_of(lists: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

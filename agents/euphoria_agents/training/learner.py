@@ -13,10 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from euphoria_agents.network.compiled_layers import NO_HEAD, AfterstateHead
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.kernels import Head, Loss, Targets
-from euphoria_agents.training.network import Network
+from euphoria_agents.training.network import Network, head_arrays
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
@@ -46,7 +47,7 @@ class Learner:
 
     def __init__(self, network: Network, options: Options, threads: Threads) -> None:
         self.network, self.options, self.threads = network, options, threads
-        self.parameters = list(network.parameters())  # weights and bias of the first layer, the trunk, the head and the value
+        self.parameters = list(network.parameters())  # of the first layer, the trunk, the head, the value and the afterstate head
         self.flat = torch.cat([one.detach().reshape(-1) for one in self.parameters])
         self.gradient, self.mean, self.square = (torch.zeros_like(self.flat) for _ in range(3))
         sizes, self._width = [one.numel() for one in self.parameters], self.parameters[0].shape[1]
@@ -95,7 +96,7 @@ class Learner:
     def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray) -> None:
         """Sets the targets of an update, with an entry for each decision."""
         self._rows, self._returns = rollout.rows, returns
-        self._targets = Targets(rollout.legal, rollout.move, rollout.log_prob, advantages)
+        self._targets = Targets(rollout.legal, rollout.changes, rollout.move, rollout.log_prob, advantages)
 
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """Computes the gradients of the mean loss of some decisions; returns the sums of their `FACTS`."""
@@ -142,7 +143,10 @@ class Learner:
         """
         which, parameters, head = whole[part], self.parameters[1:], self.network.value_head
         parts = zip(self._sums[k].split([one.numel() for one in parameters]), parameters, strict=True)
-        *by_layers, by_head, by_head_bias, by_value, by_value_bias = (sums.view_as(one) for sums, one in parts)
+        gradients = [sums.view_as(one) for sums, one in parts]
+        layers = 2 * len(self.network.trunk) + 5
+        *by_layers, by_head, by_head_bias, by_value, by_value_bias = gradients[:layers]
+        by_after = head_arrays(*(one.zero_() for one in gradients[layers:])) if self.network.after else NO_HEAD
         with torch.no_grad():
             outputs = self._forward(which)
             by = [by_first, *map(torch.empty_like, outputs[1:])]  # the gradients with respect to the outputs
@@ -153,7 +157,7 @@ class Learner:
             by_value_bias[0] = error.sum()
             torch.outer(error, head.weight[0], out=by[-1])
             by_moves = Head(by_head.zero_().numpy(), by_head_bias.zero_().numpy())
-            self._learn_moves(k, which, 1 / len(whole), outputs[-1].numpy(), by[-1].numpy(), by_moves)
+            self._learn_moves(k, which, 1 / len(whole), outputs[-1].numpy(), by[-1].numpy(), by_moves, by_after)
             for j in range(len(outputs) - 1, -1, -1):
                 kernels.relu_back(outputs[j].numpy(), by[j].numpy(), by_layers[2 * j].numpy())
                 if j:
@@ -169,8 +173,11 @@ class Learner:
             outputs.append(torch.addmm(one.bias, outputs[-1], one.weight.t()).relu_())
         return outputs
 
-    def _learn_moves(self, k: int, which: np.ndarray, scale: float, last: np.ndarray, by: np.ndarray, by_head: Head) -> None:
-        """Adds the gradients with respect to the policy head and, through it, to the last hidden layer; adds facts to part k."""
+    def _learn_moves(
+        self, k: int, which: np.ndarray, scale: float, last: np.ndarray, by: np.ndarray, by_head: Head, by_after: AfterstateHead
+    ) -> None:
+        """Adds the gradients of both heads for the moves and, through them, of the last hidden layer; adds facts to part k."""
         head, loss = self.network.head, Loss(CLIP, float(self.options.entropy), scale)
-        final = Head(head.weight.numpy(), head.bias.numpy())
-        kernels.learn_moves(last, by, final, self._targets, which, loss, by_head, self._facts[k, :-1])
+        final, after = Head(head.weight.numpy(), head.bias.numpy()), self.network.after
+        arrays = after.arrays() if after else NO_HEAD
+        kernels.learn_moves(last, by, final, arrays, self._targets, which, loss, by_head, by_after, self._facts[k, :-1])

@@ -12,17 +12,18 @@ import torch
 from torch import Tensor, nn
 
 from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
-from euphoria_agents.network.compiled_layers import Policy
+from euphoria_agents.network.compiled_layers import NO_HEAD, AfterstateHead, Policy
 from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.csr import CSR
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.engine.features import NUM_CHANGES
 from euphoria_env.observations import FIELDS
 
 FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 MOST_ROWS = 2**15  # so that int16 can number them
-_NONE = np.empty(0)
+_NONE, _NAMES = np.empty(0), ("weight", "bias")
 
 
 class FirstLayer(nn.Module):
@@ -146,19 +147,61 @@ def must_fit(mine: dict[str, np.ndarray], theirs: dict[str, np.ndarray], path: s
             raise ValueError(f"{path} is of another network: {name} differs")
 
 
+class AfterstateLayers(nn.Module):
+    """An afterstate head, as `network.afterstate_head` computes it; at first it corrects nothing.
+
+    Args:
+        width: the width of the policy's last hidden layer.
+        size: the number of hidden units.
+    """
+
+    def __init__(self, width: int, size: int) -> None:
+        super().__init__()
+        self.changes, self.moves = (
+            nn.Parameter(torch.randn(NUM_CHANGES, size) * 0.1),
+            nn.Parameter(torch.zeros(NUM_ACTIONS, size)),
+        )
+        self.shared, self.out = nn.Parameter(torch.randn(width, size) * 0.02), nn.Parameter(torch.zeros(size))
+
+    def arrays(self) -> AfterstateHead:
+        """Returns the weights for compiled code, not copied."""
+        return head_arrays(*self.parameters())
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Returns the head as a checkpoint has it; no bias is apart from the moves."""
+        weight = torch.cat([self.changes, self.moves, self.shared]).detach().numpy().T
+        out = self.out.detach().numpy()[None]
+        layers = (weight, np.zeros(len(weight), np.float32)), (out, np.zeros(1, np.float32))
+        return {f"afterstates.{k}.{name}": one for k, layer in enumerate(layers) for name, one in zip(_NAMES, layer, strict=True)}
+
+    def load(self, tensors: dict[str, np.ndarray]) -> None:
+        """Sets the parameters to the tensors of a checkpoint."""
+        changes, moves, shared = np.split(tensors["afterstates.0.weight"].T, [NUM_CHANGES, NUM_CHANGES + NUM_ACTIONS])
+        given = changes, moves + tensors["afterstates.0.bias"], shared, tensors["afterstates.1.weight"][0]
+        for parameter, one in zip(self.parameters(), given, strict=True):
+            parameter.copy_(torch.from_numpy(np.ascontiguousarray(one)))
+
+
+def head_arrays(changes: Tensor, moves: Tensor, shared: Tensor, out: Tensor) -> AfterstateHead:
+    """Returns the parameters of an afterstate head, or their gradients, for compiled code, not copied."""
+    return AfterstateHead(*(one.detach().numpy() for one in (changes, moves, shared.view(-1), out)))
+
+
 class Network(nn.Module):
     """The network of policy and value.
 
     Args:
         features: its inputs.
         trunk: the widths of the hidden layers, which policy and value share; at least one.
+        afterstates: the number of hidden units of the afterstate head; 0: it has none.
     """
 
-    def __init__(self, features: Features, trunk: Sequence[int]) -> None:
+    def __init__(self, features: Features, trunk: Sequence[int], afterstates: int = 0) -> None:
         super().__init__()
         self.first = FirstLayer(features, trunk[0])
         self.trunk = hidden_layers(trunk[0], trunk[1:])
         self.head, self.value_head = linear(trunk[-1], NUM_ACTIONS, 0.01), linear(trunk[-1], 1, 1.0)
+        self.after = AfterstateLayers(trunk[-1], afterstates) if afterstates else None
 
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
@@ -179,32 +222,38 @@ class Network(nn.Module):
             hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
         weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
-        heads = (aligned_copy(one.detach().numpy()) for one in parameters)
-        return Policy(self.first.begins, self.first.table(), weights, table, *heads)
+        after = AfterstateHead(*map(aligned_copy, self.after.arrays())) if self.after else NO_HEAD
+        move, shift, worth, level = (aligned_copy(one.detach().numpy()) for one in parameters)
+        return Policy(self.first.begins, self.first.table(), weights, table, move, shift, worth, level, after)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Returns the tensors of the network as a checkpoint has them; see `network.checkpoint`."""
         found = self.first.features.tensors() | self.first.tensors("trunk.0")
         for name, one in self.layers():
             found |= layer_tensors(name, one)
+        found |= self.after.tensors() if self.after else {}
         return {name: tensor.copy() for name, tensor in found.items()}
 
     def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
         """Sets the parameters to the tensors of a checkpoint.
 
         Args:
-            tensors: as `tensors` returns them; the layers of the win probabilities are ignored.
+            tensors: as `tensors` returns them; the layers of the win probabilities are ignored. An afterstate head may be
+                missing, which then stays as it is.
             path: the path of their file, for error messages.
 
         Raises:
             ValueError: they do not fit together, or the network has other widths or features.
         """
-        parts(tensors, path)
-        must_fit(self.tensors(), without_win_probs(tensors), path)
+        lacks = self.after is not None and not parts(tensors, path).after
+        mine = {name: one for name, one in self.tensors().items() if not (lacks and name.startswith("afterstates."))}
+        must_fit(mine, without_win_probs(tensors), path)
         with torch.no_grad():
             self.first.load(tensors["trunk.0.weight"], tensors["trunk.0.bias"])
             for name, one in self.layers():
                 load_layer(name, one, tensors)
+            if self.after and not lacks:
+                self.after.load(tensors)
 
 
 # Fields with a feature for each step: their number is a name (which tile, which space), or its first units matter most.

@@ -7,11 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import typeof, types
 
+from euphoria_agents.network.afterstate_head import MOST_CHANGES
 from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs
-from euphoria_agents.players.compiled import ASKED, choose_by_policy, choose_by_rule, new_workspace
+from euphoria_agents.players.compiled import ASKED, choose_by_rule
+from euphoria_agents.players.network_moves import choose_by_policy, new_workspace
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.playouts import random_unit
 from euphoria_agents.training.csr import CSR
+from euphoria_agents.training.kernels import CHANGES, LISTS
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import play_on, restart
@@ -71,16 +74,16 @@ class Record(NamedTuple):
     following: np.ndarray  # int64, the number of the seat's next decision, OPEN or ENDED
     rows: CSR  # the rows of the observation, see `training.kernels`
     legal: CSR  # the legal moves
+    changes: CSR  # what they change, if the afterstate head was asked (`network.afterstate_head.CHANGE`)
     ended_seating: np.ndarray  # int16 (E, MAX_PLAYERS), the seating of the games that ended
     ranking: np.ndarray  # int8 (E, MAX_PLAYERS); 0 where nobody sits
 
 
-_INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
-_LISTS = CSR(_INTS, np.empty(0, np.int16))
+_INTS = np.empty(0, np.int64)
 PLAYERS = typeof(Players(_INTS, _INTS, _INTS, np.empty(0)))
-_ENDED = np.empty((0, 0), np.int16), np.empty((0, 0), np.int8)
-RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
-_NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
+_NUMBERS, _MATRIX, _REALS = array(np.int64), array(np.int64, 2), array(np.float32)
+_ENDED = array(np.int16, 2), array(np.int8, 2)
+RECORD = types.NamedTuple((_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED), Record)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
 GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
@@ -117,7 +120,7 @@ def begin_games(games, players):  # type: ignore[no-untyped-def]
 
 
 @jit
-def record_decision(games, i, record, n, found, chosen, work):  # type: ignore[no-untyped-def]
+def record_decision(games, i, record, n, found, changes, chosen, work):  # type: ignore[no-untyped-def]
     """Records a decision of the learner in game i among n legal moves, and links the seat's previous decision to it."""
     k, p = record.size[0], int(games.rows[i]["player"])
     before = games.latest[i, p]
@@ -127,12 +130,14 @@ def record_decision(games, i, record, n, found, chosen, work):  # type: ignore[n
     record.size[0] = k + 1
     record.move[k], record.log_prob[k] = work.moves[chosen], work.logs[chosen]
     record.value[k], record.reward[k], record.following[k] = work.value[0], 0.0, OPEN
-    first, low = record.rows.indptr[k], record.legal.indptr[k]
+    first, low, start = record.rows.indptr[k], record.legal.indptr[k], record.changes.indptr[k]
     for j in range(found):
         record.rows.indices[first + j] = work.seen[j]
     for j in range(n):
         record.legal.indices[low + j] = work.moves[j]
-    record.rows.indptr[k + 1], record.legal.indptr[k + 1] = first + found, low + n
+    for j in range(changes):
+        record.changes.indices[start + j] = work.head.changes[j]
+    record.rows.indptr[k + 1], record.legal.indptr[k + 1], record.changes.indptr[k + 1] = first + found, low + n, start + changes
 
 
 @jit
@@ -162,8 +167,17 @@ def finish_game(games, i, players, record):  # type: ignore[no-untyped-def]
 def record_has_room(record):  # type: ignore[no-untyped-def]
     """Returns whether there is room for another decision, whatever its observation and its legal moves."""
     k = record.size[0]
-    rows, legal = record.rows, record.legal
-    return rows.indptr[k] + OBS_SIZE <= len(rows.indices) and legal.indptr[k] + NUM_ACTIONS <= len(legal.indices)
+    return (
+        has_room(record.rows, k, OBS_SIZE)
+        and has_room(record.legal, k, NUM_ACTIONS)
+        and has_room(record.changes, k, MOST_CHANGES)
+    )
+
+
+@jit
+def has_room(lists, k, most):  # type: ignore[no-untyped-def]
+    """Returns whether list k may have `most` entries."""
+    return lists.indptr[k] + most <= len(lists.indices)
 
 
 @jit
@@ -197,12 +211,12 @@ def choose_move(games, i, players, policies, critic, record, work):  # type: ign
     n, chance = list_moves(g["legal"], work.moves), random_unit(games.generator[i])
     if policy < 0:
         return work.moves[choose_by_rule(g, policy, players.deals[player], games.generator[i], n, chance, work)]
-    found = choose_by_policy(g, policies[policy], n, work)
+    found, changes = choose_by_policy(g, policies[policy], n, work)
     chosen = draw_by_logs(work.logs, n, chance)
     if player == LEARNER_NUMBER:
         if inference.has_win_probs(critic) and among_networks(games, i, players):  # a critic knows no other opponents
             work.value[0] = judged_value(critic, g, work)
-        record_decision(games, i, record, n, found, chosen, work)
+        record_decision(games, i, record, n, found, changes, chosen, work)
     return work.moves[chosen]
 
 
@@ -230,10 +244,10 @@ def play_actor_games(games, chosen, players, policies, critic, record):  # type:
     """Plays the games `chosen` one after another by `play_game`; returns how many were played before the record was full."""
     games, players, policies = borrowed((games, players, policies))
     critic, record = borrowed(critic), borrowed(record)
-    width = 0
+    width = size = 0
     for policy in policies:
-        width = max(width, policy.table[:, 2].max())
-    work = new_workspace(width)
+        width, size = max(width, policy.table[:, 2].max()), max(size, len(policy.after.out))
+    work = new_workspace(width, size)
     for k in range(len(chosen)):
         if not play_game(games, chosen[k], players, policies, critic, record, work):
             return k
@@ -270,7 +284,7 @@ def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths
         when: int64 (N, K), to which the number of each position's decision in its game is written.
         lengths: int64 (N,), to which the number of decisions of each game is written.
     """
-    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max())
+    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max(), len(policy.after.out))
     for i in range(len(rows)):
         g, generator, n = rows[i], generators[i], 0
         while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):

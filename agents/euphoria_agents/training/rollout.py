@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.network.afterstate_head import CHANGE, MOST_CHANGES
 from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.players.compiled import ASKED, kinds_of
 from euphoria_agents.players.search.inference import load_network, no_network
@@ -29,6 +30,7 @@ from euphoria_env.agent_protocol import Generators, games_by_agent, keeps_games_
 from euphoria_env.batch import MOST_EPISODES, check_row
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_seed, generator_from, stretched
+from euphoria_env.engine.features import NUM_CHANGES
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
@@ -53,6 +55,7 @@ class Rollout(NamedTuple):
     following: np.ndarray
     rows: CSR  # the rows of the observations; see `training.kernels`
     legal: CSR  # the legal moves
+    changes: CSR  # what they change; see `kernels.Targets`
 
 
 class Actor:
@@ -173,12 +176,12 @@ class Actor:
         return Game.taking(copy_rows(row)).determinize(int(row["player"][0]), derived_seed(self.rng, self._key))
 
     def _make_room(self) -> None:
-        """Doubles the room for the rows of observations and for the legal moves."""
-        rows, legal = (
-            CSR(lists.indptr, np.concatenate([lists.indices, np.empty(len(lists.indices) + least, np.int16)]))
-            for lists, least in ((self.record.rows, OBS_SIZE), (self.record.legal, NUM_ACTIONS))
-        )
-        self.record = self.record._replace(rows=rows, legal=legal)
+        """Doubles the room for the rows of observations, for the legal moves and for what these change."""
+        larger = [
+            CSR(lists.indptr, np.concatenate([lists.indices, np.empty(len(lists.indices) + least, lists.indices.dtype)]))
+            for lists, least in zip(_lists(self.record), (OBS_SIZE, NUM_ACTIONS, MOST_CHANGES), strict=True)
+        ]
+        self.record = _with_lists(self.record, larger)
 
     def ended(self) -> list[tuple[list[str], list[int]]]:
         """Returns the games that have ended since `begin`: the names of the players and their ranks, both by seat."""
@@ -194,8 +197,7 @@ class Actor:
         kept = np.flatnonzero(rollout.following == OPEN)
         for array in (record.move, record.log_prob, record.value, record.reward, record.following):
             array[: len(kept)] = array[kept]
-        rows, legal = (chosen_lists(lists, kept, len(lists.indptr)) for lists in (record.rows, record.legal))
-        self.record = record._replace(rows=rows, legal=legal)
+        self.record = _with_lists(record, [chosen_lists(one, kept, len(one.indptr)) for one in _lists(record)])
         self.record.size[0] = len(kept)
         latest = self.games.latest
         latest[latest != NOBODY] = np.searchsorted(kept, latest[latest != NOBODY])
@@ -206,10 +208,8 @@ class Actor:
         record, n = self.record, int(self.record.size[0])
         arrays = record.move, record.log_prob, record.value, record.reward, record.following
         move, log_prob, value, reward, following = (array[:n].copy() for array in arrays)
-        rows, legal = (
-            CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (record.rows, record.legal)
-        )
-        return Rollout(move, log_prob, value, reward, following, rows, legal)
+        lists = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in _lists(record))
+        return Rollout(move, log_prob, value, reward, following, *lists)
 
     # ----------------------------------------------------------------------------------------------------------- saving
 
@@ -217,7 +217,8 @@ class Actor:
         """Returns all that future games depend on, except the agents and `rng`, as arrays for `restore`."""
         games, collected = self.games, self._rollout()
         decisions = {name: getattr(collected, name) for name in ("move", "log_prob", "value", "reward", "following")}
-        for name, lists in (("row", collected.rows), ("legal", collected.legal)):
+        changes = collected.changes._replace(indices=collected.changes.indices.view(np.int64))
+        for name, lists in (("row", collected.rows), ("legal", collected.legal), ("change", changes)):
             decisions |= {name: lists.indices, f"{name}_ends": lists.indptr}
         named = {f"decisions.{name}": array for name, array in decisions.items()}
         rows = games.rows.view(np.uint8).reshape(len(games.rows), -1)
@@ -265,6 +266,7 @@ class Actor:
         reward = read_array(arrays, "decisions.reward", (n,), np.float32, -np.inf, np.inf)
         following = read_array(arrays, "decisions.following", (n,), np.int64, ENDED, n - 1)
         rows, legal = _read_lists(arrays, "decisions.row", n, self._limit), _read_lists(arrays, "decisions.legal", n, NUM_ACTIONS)
+        changes = _read_changes(arrays, n, legal)
         opened = read_array(arrays, "latest", latest.shape, np.int64, NOBODY, n - 1)
         of_decision = np.repeat(np.arange(n), np.diff(legal.indptr))
         if not np.isin(np.arange(n), of_decision[legal.indices == move[of_decision]]).all():
@@ -275,8 +277,8 @@ class Actor:
             Reader.must("latest", "have each open decision once")
         record.move[:n], record.log_prob[:n], record.value[:n] = move, log_prob, value
         record.reward[:n], record.following[:n] = reward, following
-        rows, legal = (chosen_lists(one, np.arange(n), len(record.move) + 1) for one in (rows, legal))
-        self.record = record._replace(rows=rows, legal=legal)
+        kept = [chosen_lists(one, np.arange(n), len(record.move) + 1) for one in (rows, legal, changes)]
+        self.record = _with_lists(record, kept)
         record.size[0], latest[:] = n, opened
 
 
@@ -294,24 +296,53 @@ def _new_record(games: int) -> Record:
     room, most = games * (ROLLOUT_STEPS + MAX_PLAYERS), games * ROLLOUT_STEPS
     move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
     log_prob, value, reward = np.zeros((3, room), np.float32)
-    rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
+    rows, legal, changes = (CSR(np.zeros(room + 1, np.int64), np.empty(0, kind)) for kind in (np.int16, np.int16, CHANGE))
     ended = np.zeros((most, MAX_PLAYERS), np.int16), np.zeros((most, MAX_PLAYERS), np.int8)
-    return Record(np.zeros(2, np.int64), move, log_prob, value, reward, following, rows, legal, *ended)
+    return Record(np.zeros(2, np.int64), move, log_prob, value, reward, following, rows, legal, changes, *ended)
+
+
+def _lists(of: Record | Rollout) -> tuple[CSR, CSR, CSR]:
+    """Returns the rows of observations, the legal moves and what these change."""
+    return of.rows, of.legal, of.changes
+
+
+def _with_lists(record: Record, lists: Sequence[CSR]) -> Record:
+    """Returns a record with other lists, in the order of `_lists`."""
+    rows, legal, changes = lists
+    return record._replace(rows=rows, legal=legal, changes=changes)
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:
     """Reads n lists of numbers below `limit`, as `Actor.state` returned them."""
+    ends = _read_ends(arrays, name, n)
+    return CSR(ends, read_array(arrays, name, (int(ends[-1]),), np.int16, 0, limit - 1))
+
+
+def _read_ends(arrays: Mapping[str, np.ndarray], name: str, n: int) -> np.ndarray:
+    """Reads where n lists begin and end."""
     ends = read_array(arrays, f"{name}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(name, ())))
-    index = read_array(arrays, name, (int(ends[-1]),), np.int16, 0, limit - 1)
     if ends[0] or (np.diff(ends) < 0).any():
         Reader.must(f"{name}_ends", "ascend from 0")
-    return CSR(ends, index)
+    return ends
+
+
+def _read_changes(arrays: Mapping[str, np.ndarray], n: int, legal: CSR) -> CSR:
+    """Reads what the legal moves of n decisions change."""
+    ends = _read_ends(arrays, name := "decisions.change", n)
+    changes = read_array(arrays, name, (int(ends[-1]),), np.int64, -(2**63), 2**63 - 1).view(CHANGE)
+    of_decision, moves = np.repeat(np.arange(n), np.diff(ends)), changes["move"].astype(np.int64)
+    ascending = (np.diff(moves) >= 0) | (np.diff(of_decision) > 0)
+    if not (ascending.all() and (moves >= 0).all() and (moves < np.diff(legal.indptr)[of_decision]).all()):
+        Reader.must(name, "be of the legal moves, in their order")
+    if not ((changes["column"] >= 0) & (changes["column"] < NUM_CHANGES)).all() or not (np.abs(changes["amount"]) < 1e3).all():
+        Reader.must(name, "have columns of afterstates and what they can be")
+    return CSR(ends, changes)
 
 
 def join(rollouts: Sequence[Rollout]) -> Rollout:
     """Returns the decisions of several rollouts, one after another."""
-    move, log_prob, value, reward, following, rows, legal = zip(*rollouts, strict=True)
+    move, log_prob, value, reward, following, rows, legal, changes = zip(*rollouts, strict=True)
     firsts = np.cumsum([0, *map(len, move)])
     numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]
     moves, log_probs, values, rewards, nexts = map(np.concatenate, (move, log_prob, value, reward, numbered))
-    return Rollout(moves, log_probs, values, rewards, nexts, join_lists(rows), join_lists(legal))
+    return Rollout(moves, log_probs, values, rewards, nexts, join_lists(rows), join_lists(legal), join_lists(changes))

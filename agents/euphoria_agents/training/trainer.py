@@ -69,7 +69,7 @@ class Trainer:
         self._bar, self.threads, self._updates = bar, threads, updates
         bar.total = options.total
         torch.manual_seed(options.seed)
-        self.network = network = Network(make_features(), options.trunk)
+        self.network = network = Network(make_features(), options.trunk, options.afterstates)
         if job.start is not None:
             network.load(job.start, options.start or "the checkpoint")
         self.learner = Learner(network, options, threads)

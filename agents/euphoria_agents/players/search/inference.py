@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import typeof
 
+from euphoria_agents.network.afterstate_head import HeadWorkspace, correct_logs, new_head_workspace
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import (
     Policy,
@@ -47,6 +48,7 @@ class SearchNetwork(NamedTuple):
         features, observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from
             the base, as `find_changed_rows` writes them, and `known` how many are added and how many removed.
         seen: float32, the latest output of the hidden layers of `main`.
+        head: the workspace of its afterstate head.
     """
 
     main: Policy
@@ -62,13 +64,14 @@ class SearchNetwork(NamedTuple):
     x: np.ndarray
     y: np.ndarray
     seen: np.ndarray
+    head: HeadWorkspace
 
 
 def no_network() -> SearchNetwork:
     """Returns a placeholder, for a search that uses no network."""
     empty = np.zeros(0)
     layers = [(np.zeros((0, 0)), empty)]
-    return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, []))
+    return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, [], []))
 
 
 def load_network(path: str | Path) -> tuple[SearchNetwork, int]:
@@ -94,7 +97,7 @@ def _reward(header: Mapping[str, Any]) -> Any:
 
 def build_network(found: Parts) -> SearchNetwork:
     """Returns a network from its parts: policy and value must have one layer each, the win probabilities none or several."""
-    main = lay_out(found.features, found.trunk, found.policy[0], found.value[0])
+    main = lay_out(found.features, found.trunk, found.policy[0], found.value[0], found.after)
     size = len(found.features.source)
     absent = np.zeros((size, 0), np.float32), np.zeros(0, np.float32)
     (weight, bias), *hidden, seats = found.win_probs or [absent, NO_LAYER]
@@ -105,7 +108,7 @@ def build_network(found: Parts) -> SearchNetwork:
     return SearchNetwork(
         main, win, aligned_copy(weight[size:].ravel()), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
         np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
-        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32),
+        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32), new_head_workspace(len(main.after.out)),
     )  # fmt: skip
 
 
@@ -147,8 +150,25 @@ def evaluate(net, g, p):  # type: ignore[no-untyped-def]
 
 @jit
 def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
-    """Writes the policy over n legal moves to `priors`, each probability raised to `power`, from the latest hidden layers."""
+    """Writes the policy over n legal moves to `priors`, each probability raised to `power`, from the latest hidden layers.
+
+    The afterstate head is not asked.
+    """
     log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
+    sharpen(priors, n, power)
+
+
+@jit
+def policy_in(net, g, tape, moves, n, power, priors):  # type: ignore[no-untyped-def]
+    """Does the same with the afterstate head, for the game whose hidden layers are the latest."""
+    log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
+    correct_logs(net.main, g, net.seen, moves, n, priors, tape, net.head)
+    sharpen(priors, n, power)
+
+
+@jit
+def sharpen(priors, n, power):  # type: ignore[no-untyped-def]
+    """Turns n log-probabilities into probabilities, each raised to `power`."""
     for k in range(n):
         priors[k] *= power
     softmax(priors, n)

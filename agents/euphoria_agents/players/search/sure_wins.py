@@ -46,7 +46,7 @@ def sure_win(game: Game) -> int:
 
 
 def take_sure_wins(moves: np.ndarray, observations: np.ndarray, deal: Callable[[int], Game]) -> None:
-    """Puts sure wins in place of other moves; see `Player.reconsider`."""
+    """Puts sure wins in place of other moves; `deal(k)` returns the game of decision k, determinized for its player."""
     for k in np.flatnonzero(observations[:, _STARS_LEFT] + observations[:, _TO_WIN] <= STARS + NEAR).tolist():
         if (win := sure_win(deal(k))) >= 0:
             moves[k] = win
