@@ -29,7 +29,7 @@ TRUNK = [16, 12]
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Network, Rollout]:
     """A network that is hardly trained, and its decisions, some of them open, in games of which many have ended."""
-    run = go(options(tmp_path_factory.mktemp("rollout") / "run"), updates=1)
+    run = go(options(tmp_path_factory.mktemp("rollout") / "run", reward="rank"), updates=1)  # which ends games that are cut off
     found = run.play()
     assert {OPEN, ENDED} < set(found.following) and len(found.move) > 200
     return run.network, found
