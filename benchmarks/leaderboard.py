@@ -11,7 +11,6 @@ from euphoria_agents import charts
 from euphoria_agents.benchmark.measures import MEASURES, column_title, measure_text
 from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task
 
-RESAMPLES = 10_000  # of the bootstrap
 # The columns before and after those of the opponents.
 BEFORE = "agent", "decisions", "all"
 AFTER = "each seed", "rank", "rating", *map(column_title, MEASURES), "entry"
@@ -25,7 +24,7 @@ class LeaderboardRow(NamedTuple):
         decisions: of the learner in training; 0 for fixed players and searchers.
         against: the share of games won against each kind of opponents.
         rates: the share of all games won, for each seed.
-        low, high: the interval of their mean: over the seeds by the bootstrap, or over the deals, if there is one only.
+        low, high: the range of the seeds or, if there is one only, the 95 % interval over the deals.
         rank: the mean one.
         rating: the mean one.
         measures: the texts of `MEASURES`, empty for those that were not taken; of the first seed.
@@ -53,6 +52,11 @@ class LeaderboardRow(NamedTuple):
         """The share of all games won."""
         return float(np.mean(self.rates))
 
+    @property
+    def coverage(self) -> float:
+        """How often such an interval has the true value: the range of n seeds has the median of all seeds with 1 - 2 / 2^n."""
+        return 1 - 2.0 ** (1 - len(self.rates)) if len(self.rates) > 1 else 0.95
+
 
 def group(task: str, results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
     """The results of each agent that was judged by a task, by its name and the decisions of its training."""
@@ -72,7 +76,7 @@ def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[Leaderboa
 
 def _standing(opponents: Sequence[str], name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> LeaderboardRow:
     rates = [seed["all"]["win_rate"] for seed in seeds]
-    low, high = _bootstrap(rates) if len(rates) > 1 else seeds[0]["all"]["paired_interval"]
+    low, high = (min(rates), max(rates)) if len(rates) > 1 else seeds[0]["all"]["paired_interval"]
     against = [float(np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds])) for opponent in opponents]
     rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
     entries = [seed["entry"] for seed in seeds if "entry" in seed]
@@ -105,7 +109,7 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
     return (
         titled(one.name),
         one.budget,
-        f"**{100 * one.mean:.1f}** ({100 * one.low:.1f} to {100 * one.high:.1f})",
+        f"**{100 * one.mean:.1f}** ({100 * one.low:.1f} to {100 * one.high:.1f}; {100 * one.coverage:.0f} %)",
         *(f"{100 * rate:.1f}" for rate in one.against),
         ", ".join(f"{100 * rate:.1f}" for rate in one.rates) if len(one.rates) > 1 else "",
         f"{one.rank:.2f}",
@@ -141,10 +145,3 @@ def _draw_task(axes: Any, task: Task, table: list[LeaderboardRow]) -> None:
     axes.set_title(f"{task.name}; among equals: {100 * equal:.0f} %")
     axes.tick_params(labelbottom=True, left=False)
     axes.grid(visible=False, axis="y")
-
-
-def _bootstrap(rates: list[float]) -> tuple[float, float]:
-    """The 95 % percentile interval of the mean, of three seeds their range; the resamples are always the same."""
-    drawn = np.random.default_rng(0).choice(rates, (RESAMPLES, len(rates))).mean(1)
-    low, high = np.quantile(drawn, (0.025, 0.975))
-    return round(float(low), 6), round(float(high), 6)

@@ -33,7 +33,7 @@ from euphoria_agents.own_files import READ
 
 BEGUN = "begun"  # in the folder of each training
 ROOT = Path(__file__).resolve().parent.parent
-SEEDS = (0, 1, 2)
+SEEDS = range(5)
 CURVES = {rf"{task}/[\w-]+-\d+-\d+\.csv": rb"update,decisions|decisions|[\w/,]*time/fps" for task in TASKS}
 SEARCHERS = ("mcts:100:greedy", *(f"mcts:100:{network}" for network in NETWORKS.values()))
 

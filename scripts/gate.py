@@ -3,8 +3,9 @@
 Both agents play the same deals from every seat; in each game one opponent of a pool has all the other seats. One observation is
 the share of a deal's games that the candidate wins more, averaged over the pool. The test compares "the candidate gains --gain"
 with "it gains nothing", by the normal distribution with the observed variance, and stops at Wald's bounds. Each opponent has a
-veto: the candidate is refused if it loses --loss against this opponent rather than nothing, and is not accepted while that is the
-likelier of the two."""
+veto, a test of the same kind: the candidate is refused as soon as it loses --loss against one opponent rather than nothing, and
+accepted only when it is decided for each that it does not. The estimates at the end are too large on average, as the test stops
+when they look so."""
 
 from __future__ import annotations
 
@@ -47,6 +48,7 @@ from euphoria_env import Rules
 LEAST = 48  # deals, before which the variance is not trusted
 AT_ONCE = 16  # deals, at least, before the state of the test is printed
 ACCEPTED, REFUSED, UNDECIDED = "accepted", "refused", "undecided"
+BIASED = "on average these differences are too large, since the test stops when they look so: measure them on other deals"
 
 
 @dataclasses.dataclass
@@ -97,10 +99,10 @@ class Gate:
     def add(self, deals: np.ndarray) -> str:
         """Adds the observations of some deals, (deals, opponents), and returns the verdict."""
         self.observed = np.concatenate([self.observed, deals])
-        lost = [self.veto(k) for k in range(len(self.pool))]
-        if max(lost) >= self.bound or self.ratio <= -self.bound:
+        gained, lost = self.ratio, max(self.veto(k) for k in range(len(self.pool)))
+        if max(-gained, lost) >= self.bound:
             return REFUSED
-        return ACCEPTED if self.ratio >= self.bound and max(lost) <= 0 else UNDECIDED
+        return ACCEPTED if min(gained, -lost) >= self.bound else UNDECIDED
 
     @property
     def ratio(self) -> float:
@@ -190,6 +192,8 @@ def decide(options: Options, console: Console) -> str:
             if verdict == UNDECIDED and len(gate.observed) < options.deals:
                 verdict = gate.add(gained(options, chunks, played))
         console.print(str(gate), soft_wrap=True, highlight=False)
+    if verdict != UNDECIDED:
+        console.print(BIASED, soft_wrap=True, highlight=False)
     console.print(f"{options.agent} instead of {options.instead_of}: {verdict}", soft_wrap=True, highlight=False)
     return verdict
 

@@ -30,7 +30,7 @@ TRUNK, HIDDEN = [16, 12], 8
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Network, Rollout]:
     """A network with an afterstate head that is hardly trained, and its decisions, some of them open; many games have ended."""
-    run = go(options(tmp_path_factory.mktemp("rollout") / "run", afterstates=HIDDEN), updates=1)
+    run = go(options(tmp_path_factory.mktemp("rollout") / "run", reward="rank"), updates=1)  # which ends games that are cut off
     found = run.play()
     assert {OPEN, ENDED} < set(found.following) and len(found.move) > 200
     return run.network, found

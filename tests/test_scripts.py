@@ -84,14 +84,17 @@ SHARES, TILT = np.array([1, 2, 4, 2, 1]) / 10, np.array([-2, -1, 0, 1, 2]) / 5
 
 @pytest.mark.parametrize(
     ("gains", "verdict"),
-    [((0.0, 0.0), "refused"), ((0.1, 0.1), "accepted"), ((0.25, 0.1), "accepted"), ((0.25, -0.2), "refused")],
-)
-def test_the_gate_is_as_often_wrong_as_it_says(gains: tuple[float, float], verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    [
+        ((0.0, 0.0), "refused"), ((0.1, 0.1), "accepted"), ((0.25, 0.1), "accepted"), ((0.25, -0.2), "refused"),
+        ((0.1,) * 6, "accepted"), ((0.0,) * 6, "refused"), ((0.25,) * 5 + (-0.2,), "refused"),
+    ],
+)  # fmt: skip
+def test_the_gate_is_as_often_wrong_as_it_says(gains: tuple[float, ...], verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A candidate that loses to one of the pool is refused, however much it gains elsewhere."""
     monkeypatch.syspath_prepend(SCRIPTS)
     script, rng, found = importlib.import_module("gate"), np.random.default_rng(1), []
     for _ in range(150):
-        gate, told = script.Gate(["a", "b"], gain=0.1, loss=0.1, error=0.05), "undecided"
+        gate, told = script.Gate([*"abcdef"][: len(gains)], gain=0.1, loss=0.2, error=0.05), "undecided"
         while told == "undecided":
             drawn = [rng.choice(PAIRED, 16, p=SHARES + gain * TILT) for gain in gains]
             told = gate.add(np.stack(drawn, 1))

@@ -286,8 +286,11 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
     found = [leaderboard.row(one) for one in leaderboard.standings("duel-v1", results)]
     assert [line[:2] for line in found] == [("`ours`", "20 M"), ("`ours`", "2 M"), ("`greedy`", "")]
-    assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is their range"
-    assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0)", "")
+    assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0; 75 %)", "50.0, 60.0, 70.0")
+    assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0; 95 %)", "")
+    rates = 0.5, 0.1, 0.5, 0.6, 0.5
+    (five,) = leaderboard.standings("duel-v1", [result_of("five", rate, 2, seed=k) for k, rate in enumerate(rates)])
+    assert (five.low, five.high, five.coverage) == (0.1, 0.6, 0.9375)
     assert all(len(line) == len(leaderboard.headings(TASKS["duel-v1"])) for line in found)
     links = "[code](../docs/tutorials/agent.md), [paper](https://example.org/a)"
     assert found[1][-1] == f"{links}, 2026-11-24, reproduced by A. Careful, B. Curious"

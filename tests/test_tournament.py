@@ -21,7 +21,7 @@ import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.matches import players, tournament
-from euphoria_agents.matches.match import Played, play_match, score
+from euphoria_agents.matches.match import Played, play_match, score, wilson
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.ray_cluster import on_ray
 from euphoria_agents.matches.tournament import (
@@ -108,14 +108,27 @@ def test_paired_intervals_take_a_seed_as_one_observation() -> None:
     found = score((seed, bool(won), 2 - won) for seed, wins in shares.items() for won in wins)
     means = [sum(wins) / 2 for wins in shares.values()]
     assert found.win_error == found.rank_error == pytest.approx(np.std(means, ddof=1) / 2)
-    assert found.paired_interval == pytest.approx((0.5 - 1.959964 * found.win_error, 0.5 + 1.959964 * found.win_error))
+    assert found.paired_interval == pytest.approx(wilson(3, 6), abs=1e-6), "six independent games have the same error"
     assert found.mean_rank == 1.5 and sum(found.rank_interval) == pytest.approx(3)
     assert (found.wins, found.games) == (4, 8)
     first_seat_wins = score((seed, seat == 0, 1 + seat) for seed in range(20) for seat in range(2))
     assert first_seat_wins.win_error == 0 and first_seat_wins.interval == pytest.approx((0.352, 0.648), abs=1e-3)
+    one_in_three = score((seed, seat == 0, 1 + seat) for seed in range(21) for seat in range(3))
+    assert first_seat_wins.paired_interval == wilson(10, 20) and one_in_three.paired_interval == wilson(7, 21)
     one_seed = score([(1, True, 1), (1, False, 2)])
     assert math.isinf(one_seed.win_error) and one_seed.paired_interval == (0, 1) and score([]).games == 0
     assert one_seed.to_dict()["paired_interval"] is one_seed.to_dict()["rank_interval"] is None
+
+
+def test_paired_intervals_hold_close_to_none_and_all() -> None:
+    for wins, interval in ((0, (0, 0.0077)), (1000, (0.9923, 1))):
+        always = score((game // 2, wins > 0, 1) for game in range(1000))
+        assert always.wins == wins and always.paired_interval == pytest.approx(interval, abs=1e-4)
+    rng, deals = np.random.default_rng(0), np.repeat(np.arange(50), 2).tolist()
+    for chance in (0.5, 0.9, 0.99):  # the chance differs from deal to deal, so that its games go together
+        won = rng.random((200, 50, 2)) < rng.beta(chance, 1 - chance, (200, 50, 1))
+        ends = [score((*one, 1) for one in zip(deals, wins.ravel().tolist(), strict=True)).paired_interval for wins in won]
+        assert 0.91 <= np.mean([low <= chance <= high for low, high in ends]) <= 0.98, chance
 
 
 # ------------------------------------------------------------------------------------------------------- schedules

@@ -20,7 +20,7 @@ State = tuple[dict[str, Any], dict[str, np.ndarray]]
 def options(run: Path, **changed: Any) -> Options:
     """A small run of four updates, with one thread."""
     small = {
-        "decisions": 1000, "players": [2, 2, 3], "threads": 1, "envs": 9, "batch": 160,
+        "decisions": 800, "players": [2, 2, 3], "threads": 1, "envs": 9, "batch": 160,
         "game": {"max_turns": 8, **changed.pop("game", {})}, "save_every": 1, "trunk": [16, 12], "afterstates": 8,
         "rating_games": 0, "win_probs_games": 0, "baselines": ["random", "weights"], "learning_rate": 7e-4,
     }  # fmt: skip

@@ -83,11 +83,9 @@ SCORE_COLUMNS = Column("wins"), *_INTERVALS, Column("games", drop=4)
 def score_cells(score: Score) -> list[str]:
     """Returns a score as cells of a table, under `SCORE_COLUMNS`."""
     off = f" ±{Z_95 * score.rank_error:.2f}" if np.isfinite(score.rank_error) else ""
-    low, high = score.interval
-    paired = "-"  # too few seeds, or seeds with equal results, do not show how much results vary
-    if 0 < score.win_error < np.inf:
-        paired = "{:.1f}-{:.1f}".format(*(100 * end for end in score.paired_interval))
-    return [f"{score.rate:.1%}", f"{100 * low:.1f}-{100 * high:.1f}", paired, f"{score.mean_rank:.2f}{off}", str(score.games)]
+    wilson, paired = ("{:.1f}-{:.1f}".format(*(100 * end for end in ends)) for ends in (score.interval, score.paired_interval))
+    paired = paired if score.seeds > 1 else "-"
+    return [f"{score.rate:.1%}", wilson, paired, f"{score.mean_rank:.2f}{off}", str(score.games)]
 
 
 def milliseconds(seconds: float) -> str:

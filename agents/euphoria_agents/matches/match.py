@@ -45,7 +45,7 @@ def ratio(over: Sequence[float], under: Sequence[float], strata: Sequence[int]) 
     return mean, (mean - t * error, mean + t * error)
 
 
-def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
+def wilson(wins: float, games: float, z: float = Z_95) -> tuple[float, float]:
     """Returns Wilson's confidence interval of a win rate; (0, 1) without games."""
     if games == 0:
         return 0.0, 1.0
@@ -80,7 +80,7 @@ class Score:
 
     The games of one seed are not independent: they have the same deal, played once from every seat. `interval` treats them as
     independent; `paired_interval` and `rank_interval` treat the mean over the games of a seed as one observation, so they hold
-    however these games depend on each other, if there are a few dozen seeds and the rate is not close to 0 or 1.
+    however these games depend on each other; that of the rank needs a few dozen seeds, and ranks that are not nearly all equal.
 
     Attributes:
         wins: games won; a truncated game is won by nobody.
@@ -88,6 +88,7 @@ class Score:
         mean_rank: the mean of the final ranks, 1 is best.
         win_error: the standard error of the win rate, clustered by seed; infinite with fewer than two seeds.
         rank_error: the same of the mean rank.
+        seeds: the number of seeds.
     """
 
     wins: int
@@ -95,6 +96,7 @@ class Score:
     mean_rank: float
     win_error: float = math.inf
     rank_error: float = math.inf
+    seeds: int = 0
 
     @property
     def rate(self) -> float:
@@ -108,8 +110,13 @@ class Score:
 
     @property
     def paired_interval(self) -> tuple[float, float]:
-        """The 95 % interval of the win rate, clustered by seed, by the normal distribution."""
-        return max(0.0, self.rate - Z_95 * self.win_error), min(1.0, self.rate + Z_95 * self.win_error)
+        """Wilson's 95 % interval for as many games as have the same standard error, clustered by seed; (0, 1) with one seed.
+
+        If all seeds have equal results, which do not show how much results vary, a seed counts as one game.
+        """
+        varies = self.win_error > 1e-9  # more than by rounding
+        games = self.rate * (1 - self.rate) / self.win_error**2 if varies else self.seeds
+        return wilson(self.rate * games, games)
 
     @property
     def rank_interval(self) -> tuple[float, float]:
@@ -141,7 +148,8 @@ def score(results: Iterable[tuple[int, bool, int]]) -> Score:
     """Returns the score of an agent in games, each given as (seed, whether it won, its rank)."""
     rows = list(results)
     seeds, wins, ranks = zip(*rows, strict=True) if rows else ((), (), ())
-    return Score(sum(wins), len(rows), float(np.mean(ranks)) if rows else 0.0, _error(seeds, wins), _error(seeds, ranks))
+    mean_rank, errors = float(np.mean(ranks)) if rows else 0.0, (_error(seeds, wins), _error(seeds, ranks))
+    return Score(sum(wins), len(rows), mean_rank, *errors, len(set(seeds)))
 
 
 def _error(seeds: Sequence[int], values: Sequence[float]) -> float:

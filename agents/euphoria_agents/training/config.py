@@ -41,7 +41,7 @@ class Options:
     """Trains a player by masked PPO: it plays against itself and against a league of baselines and past selves.
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), --resume RUN continues
-    from `state.safetensors` (exactly as if it had not been interrupted), and `ratings.json`, `progress.csv` and `tensorboard`
+    from `state.safetensors` (as if it had not been interrupted), and `ratings.json`, `progress.csv` and `tensorboard`
     show its progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
     """
 
@@ -56,7 +56,9 @@ class Options:
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
     )
     total_minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
-        None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
+        None,
+        "end the run after this number of minutes of training in all; the learning rate goes down to 0 by the clock until then, "
+        "so that equal seeds give different runs",
     )
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one", files=READ)
     critic: Path | None = option(
@@ -84,7 +86,7 @@ class Options:
     afterstates: Width0 = option(
         0, "hidden units of a head that corrects the policy by what each move changes; 0: none, faster by a third"
     )
-    seed: Seed = option(0, "of the games and the network")
+    seed: Seed = option(0, "of the games and the network; without --total-minutes equal seeds and threads give equal runs")
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(
         200, "games of the finished player against each baseline; 0: none"
     )

@@ -25,6 +25,7 @@ from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import fill_mask, list_moves
 from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.rewards import FINAL
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
 from euphoria_env.engine.tape import TAPE, TAPE_HEADER
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
@@ -141,14 +142,20 @@ def record_decision(games, i, record, n, found, changes, chosen, work):  # type:
 
 
 @jit
-def credit_rewards(games, i, over, record, rewards):  # type: ignore[no-untyped-def]
-    """Adds the rewards of a step to the open decision of each seat of game i, and closes them if the game is over."""
+def credit_rewards(games, i, record, rewards):  # type: ignore[no-untyped-def]
+    """Adds the rewards of a step to the open decision of each seat of game i, and closes them if the game is over.
+
+    Where a cut-off is no end for the reward, they stay open, but nothing will follow: their values stand for what would have.
+    """
+    status = int(games.rows[i]["status"])
     for p in range(int(games.rows[i]["num_players"])):
         k = games.latest[i, p]
         if k != NOBODY:
             record.reward[k] += rewards[p]
-            if over:
-                record.following[k], games.latest[i, p] = ENDED, NOBODY
+            if status >= OVER:
+                games.latest[i, p] = NOBODY
+                if (int(games.reward[FINAL]) >> status) & 1:
+                    record.following[k] = ENDED
 
 
 @jit
@@ -231,9 +238,8 @@ def play_game(games, i, players, policies, critic, record, work):  # type: ignor
             return True
         g = games.rows[i]
         play_on(g, int(move), pointer_to(games.tape, 0), games.reward, work.notes, work.potential, work.rewards)
-        over = g["status"] >= OVER
-        credit_rewards(games, i, over, record, work.rewards)
-        if over:
+        credit_rewards(games, i, record, work.rewards)
+        if g["status"] >= OVER:
             finish_game(games, i, players, record)
         games.left[i] -= 1
     return True

@@ -52,7 +52,7 @@ class Rollout(NamedTuple):
     log_prob: np.ndarray  # float32 (N,), the log-probability of the move when it was chosen
     value: np.ndarray  # float32 (N,), the value of the position at that time, by the value head or the critic
     reward: np.ndarray  # this array and the next are as in `Trajectories`
-    following: np.ndarray
+    following: np.ndarray  # but the last decisions of a game that was cut off stay open
     rows: CSR  # the rows of the observations; see `training.kernels`
     legal: CSR  # the legal moves
     changes: CSR  # what they change; see `kernels.Targets`
@@ -192,14 +192,13 @@ class Actor:
         ]
 
     def collected(self) -> Rollout:
-        """Returns the decisions that were collected; the open ones among them also stay in the record, for the next rollout."""
-        rollout, record = self._rollout(), self.record
-        kept = np.flatnonzero(rollout.following == OPEN)
+        """Returns the decisions that were collected; the latest of games that go on also stay in the record, for the next one."""
+        rollout, record, latest = self._rollout(), self.record, self.games.latest
+        kept = np.sort(latest[latest != NOBODY])
         for array in (record.move, record.log_prob, record.value, record.reward, record.following):
             array[: len(kept)] = array[kept]
         self.record = _with_lists(record, [chosen_lists(one, kept, len(one.indptr)) for one in _lists(record)])
         self.record.size[0] = len(kept)
-        latest = self.games.latest
         latest[latest != NOBODY] = np.searchsorted(kept, latest[latest != NOBODY])
         return rollout
 
