@@ -155,15 +155,16 @@ def test_a_head_of_other_afterstates_is_refused_by_name(tmp_path: Path, monkeypa
 def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from euphoria_agents.training.network import Network, make_features
+    from tests.tools.small_runs import go, options
 
-    made = Network(make_features(), [256, 128], HIDDEN)
-    made.load(BASE)
+    run = go(options(tmp_path / "run", start=SHIPPED, trunk=[256, 128], afterstates=HIDDEN), updates=0)
     rows = Game(Rules(num_players=3), 1).states
-    found = PPO.of(made.tensors())
+    found = PPO.of(run.network.tensors())
     assert found.policy.after.out.shape == (HIDDEN,)
     assert np.allclose(found.log_chances_in(rows), PPO.of(BASE).log_chances_in(rows), atol=1e-5)
+    made = Network(make_features(), [256, 128], HIDDEN)
     made.load(TENSORS)
     assert np.allclose(PPO.of(made.tensors()).log_chances_in(rows), PPO.of(TENSORS).log_chances_in(rows), atol=1e-4)
-    for size, tensors in ((HIDDEN + 1, TENSORS), (0, TENSORS)):
+    for size, tensors in ((HIDDEN + 1, TENSORS), (0, TENSORS), (HIDDEN, BASE)):
         with pytest.raises(ValueError, match="is of another network: afterstates"), torch.no_grad():
             Network(make_features(), [256, 128], size).load(tensors)

@@ -238,21 +238,19 @@ class Network(nn.Module):
         """Sets the parameters to the tensors of a checkpoint.
 
         Args:
-            tensors: as `tensors` returns them; the layers of the win probabilities are ignored. An afterstate head may be
-                missing, which then stays as it is.
+            tensors: as `tensors` returns them; the layers of the win probabilities are ignored.
             path: the path of their file, for error messages.
 
         Raises:
             ValueError: they do not fit together, or the network has other widths or features.
         """
-        lacks = self.after is not None and not parts(tensors, path).after
-        mine = {name: one for name, one in self.tensors().items() if not (lacks and name.startswith("afterstates."))}
-        must_fit(mine, without_win_probs(tensors), path)
+        parts(tensors, path)
+        must_fit(self.tensors(), without_win_probs(tensors), path)
         with torch.no_grad():
             self.first.load(tensors["trunk.0.weight"], tensors["trunk.0.bias"])
             for name, one in self.layers():
                 load_layer(name, one, tensors)
-            if self.after and not lacks:
+            if self.after:
                 self.after.load(tensors)
 
 
