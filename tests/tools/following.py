@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from bisect import insort
 from collections.abc import Iterable
-from typing import Any
 
 from euphoria_env.board import FACTIONS, FIRST_ARTIFACT, ITEMS, MARKETS, SPACES, STAR_PLACES, TERRITORIES
 from euphoria_env.cards.recruits import GAMBLER, GEEK, RECRUIT_NAMES
@@ -28,22 +28,15 @@ def public(position: Json) -> Json:
     """
     keys = (*_GAME, *(_RESULT if position["status"] in ("over", "truncated") else ()))
     return {
-        **{key: _copied(position[key]) for key in keys},
+        **{key: copy.deepcopy(position[key]) for key in keys},
         "players": [_public_player(one) for one in position["players"]],
         "markets": {name: _public_market(one) for name, one in position["markets"].items()},
     }
 
 
-def _copied(value: Any) -> Any:
-    """A copy of a value of JSON, much sooner than by `copy.deepcopy`."""
-    if isinstance(value, dict):
-        return {key: _copied(one) for key, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list) else value
-
-
 def _public_player(player: Json) -> Json:
     return {
-        **{key: _copied(player[key]) for key in _PLAYER},
+        **{key: copy.deepcopy(player[key]) for key in _PLAYER},
         "artifacts": sum(player["artifacts"].values()),
         "recruits": [dict(one) if one["active"] else dict(_HIDDEN) for one in player["recruits"]],
         "dilemma": dict(player["dilemma"]) if player["dilemma"]["resolved"] else {"artifact": None, "resolved": None},
@@ -62,7 +55,7 @@ def follow(start: Json, events: Iterable[tuple[int, int, int, int]]) -> Json:
 
     For a whole game it may be the public part of any position of its setup before the first choice.
     """
-    position = _copied(start)
+    position = copy.deepcopy(start)
     for kind, player, a, b in events:
         of = position["players"][player] if player >= 0 else {}
         for change in (_change_workers, _change_goods, _change_markers, _change_cards, _change_game):
