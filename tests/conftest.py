@@ -15,8 +15,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the t
 # The files that take longest, as measured with `--durations=0`: they begin, so that no worker is left with one at the end.
 FIRST = (
     *("tasks", "serve", "oracle", "provenance", "sessions", "own_files", "docs", "study", "training", "hidden", "browser"),
-    *("browser_language", "workers", "llm", "differential", "commands", "plain_python", "isolation", "mcp", "words", "fuzz_files"),
-    *("vector", "scenarios", "render", "files", "fuzz", "scripts", "tournament", "picture"),
+    *("browser_language", "workers", "llm", "differential", "commands", "plain_python", "isolation", "mcp", "words"),
+    *("fuzz_files", "vector", "scenarios", "render", "files", "fuzz", "scripts", "tournament", "picture"),
 )
 
 
