@@ -37,7 +37,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
 
-test: check ## Every check: `make check`, then pytest on all cores
+test: lint ## Every check: `make lint`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
 	@mkdir -p build; echo 'the scenarios, with every index checked: build/bounds.txt'; \
 	$(CHECKING) $(PY) -m pytest -q tests/test_scenarios.py > build/bounds.txt 2>&1 & checked=$$!; \

@@ -14,9 +14,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the t
 
 # The files that take longest, as measured with `--durations=0`: they begin, so that no worker is left with one at the end.
 FIRST = (
-    *("workers", "words", "hidden", "study", "tasks", "differential", "commands", "sessions", "picture", "serve"),
-    "oracle",
-    *("training", "browser", "render", "files", "fuzz_files", "vector", "docs", "scenarios", "plain_python", "fuzz", "scripts"),
+    *("tasks", "serve", "oracle", "provenance", "sessions", "own_files", "docs", "study", "training", "hidden", "browser"),
+    *("browser_language", "workers", "llm", "differential", "commands", "plain_python", "isolation", "mcp", "words"),
+    *("fuzz_files", "vector", "scenarios", "render", "files", "fuzz", "scripts", "tournament", "picture"),
 )
 
 

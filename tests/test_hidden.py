@@ -27,9 +27,9 @@ FACTION = {name: FACTIONS[FACTION_OF[k]] for k, name in enumerate(RECRUIT_NAMES)
 
 
 def told(game: Game) -> Position:
-    """The position, and under `pending` what the state says of the turn or the setup under way."""
+    """The position, and under `pending` cards that the state has for the turn or the setup under way."""
     row = game.states[0]
-    return game.describe() | {"pending": {name: row[name].tolist() for name in row.dtype.names}}
+    return game.describe() | {"pending": {name: row[name].tolist() for name in ("hand", "kept", "tile_hand", "set_a")}}
 
 
 def with_cards_out(game: Game, places: str, cards: Iterable[int], player: int) -> Game:

@@ -32,7 +32,10 @@ KEY = "sk-SECRET"
 
 
 @pytest.fixture(autouse=True)
-def settings() -> Iterator[None]:
+def settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing spent, and no certificates, which each client would read."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path_factory.getbasetemp()))
     yield
     SPENT.settings, SPENT.tokens, SPENT.dollars = Settings(), 0, 0.0
 

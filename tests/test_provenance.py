@@ -100,8 +100,10 @@ def change(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ what every command notices
 
 
-@pytest.mark.parametrize("command", ["evaluate", "tournament"])
-def test_games_of_a_changed_agent_are_played_again(command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "changed"), [("evaluate", (*FILES, "extra.txt")), ("tournament", ("late.py", "argument.txt", "extra.txt"))]
+)
+def test_games_of_a_changed_agent_are_played_again(command: str, changed: tuple[str, ...]) -> None:
     agents = ("--agent", SPEC, "--against", "random") if command == "evaluate" else ("--agents", SPEC, "random")
     words = (command, *agents, "--games", 2, "--out", "out", *SHORT)
 
@@ -112,26 +114,36 @@ def test_games_of_a_changed_agent_are_played_again(command: str) -> None:
 
     units = lines()
     assert lines() == units, "nothing is played again"
-    for k, name in enumerate([*FILES, "extra.txt"], 2):
+    for k, name in enumerate(changed, 2):
         change(name)
         assert lines() == k * units, f"{name} has changed"
-        assert lines() == k * units
+    assert lines() == k * units, "nothing is played again"
     entry = json.loads(Path("out", "chunks.jsonl").read_text().splitlines()[-1])
     assert {*entry["result"]["inputs"][SPEC]["files"]} == {*FILES, "extra.txt"}
 
 
-@pytest.mark.parametrize("name", [*FILES, "extra.txt"])
-def test_a_data_set_does_not_mix_agents(name: str) -> None:
+def each_changed() -> Iterator[str]:
+    """The names of the files, each changed as long as the loop is at it."""
+    for name in (*FILES, "extra.txt"):
+        kept = Path(name).read_bytes() if Path(name).exists() else None
+        change(name)
+        yield name
+        Path(name).unlink() if kept is None else Path(name).write_bytes(kept)
+
+
+def test_a_data_set_does_not_mix_agents() -> None:
     pytest.importorskip("pyarrow")
     words = ("collect", "--agents", SPEC, "random", "--games", 2, "--out", "out", *SHORT)
+    about = Path("out", "_about", "dataset.json")
     assert euphoria(*words)[0] == 0 and euphoria(*words)[0] == 0
-    found = json.loads(Path("out", "_about", "dataset.json").read_text())["agents"][0]
+    finished = about.read_bytes()
+    found = json.loads(finished)["agents"][0]
     assert {*found["files"]} == {*FILES} and found["unseen"] == []
-    change(name)
-    for _ in range(2):
-        status, _, told = euphoria(*words)
-        assert status == 2 and told == f"error: out holds the results of another {name}: choose another --out, or delete it\n"
-        Path("out", "_about", "dataset.json").unlink(missing_ok=True)  # it is not finished
+    for name in each_changed():
+        for is_finished in (True, False):
+            about.write_bytes(finished) if is_finished else about.unlink()
+            status, _, told = euphoria(*words)
+            assert status == 2 and told == f"error: out holds the results of another {name}: choose another --out, or delete it\n"
 
 
 def small() -> Any:
@@ -164,14 +176,11 @@ def test_judging_notices_changes() -> None:
     assert len(played) == sum(len(match.units) for match in judging.matches_of(task, SPEC)), "the finished game does not count"
     assert {*found["agent"]["files"]} == {*FILES} and "unseen" not in found["agent"]
     assert judge() == found and judging.check_result(task, SPEC, out / "result.json", HERE) > 0
-    for name in (*FILES, "extra.txt"):
-        kept = Path(name).read_bytes() if Path(name).exists() else None
-        change(name)
+    for name in each_changed():
         with pytest.raises(ValueError, match=rf"result\.json is of another \S*/{name}: choose another --out"):
             judge()
         with pytest.raises(ValueError, match=f"cannot be checked: its agent has other files: {name}"):
             judging.check_result(task, SPEC, out / "result.json", HERE)
-        Path(name).unlink() if kept is None else Path(name).write_bytes(kept)
     assert judge() == found
 
 

@@ -30,8 +30,16 @@ def game() -> Replayed:
 
 
 @pytest.fixture(scope="module")
-def entries(game: Replayed) -> list[dict[str, Any]]:
-    return list(Analysis(game.to_record(), "mcts:8:ppo").entries())
+def analysis(game: Replayed, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The file of an analysis."""
+    path = tmp_path_factory.mktemp("analysis") / "analysis.jsonl"
+    list(Analysis(game.to_record(), "mcts:8:ppo").in_file(path))
+    return path.read_text()
+
+
+@pytest.fixture(scope="module")
+def entries(analysis: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in analysis.splitlines()[1:]]
 
 
 def data(page: str) -> Any:
@@ -96,10 +104,10 @@ def test_names_stay_text_and_nothing_is_fetched(game: Replayed, entries: list[di
 
 
 @pytest.fixture
-def files(game: Replayed, entries: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(game: Replayed, analysis: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("game.record").write_text(game.to_record())
-    list(Analysis(game.to_record(), "mcts:8:ppo").in_file("analysis.jsonl"))
+    Path("analysis.jsonl").write_text(analysis)
     return tmp_path
 
 
@@ -136,18 +144,23 @@ def test_what_is_wrong_is_told_and_nothing_written(files: Path, words: tuple[str
 DECISION = "document.getElementById('slider').getAttribute('aria-valuenow')"
 
 
+@pytest.fixture(scope="module")
+def page(game: Replayed, entries: list[dict[str, Any]]) -> str:
+    return replay_page(game, NAMES, MOVERS, entries)
+
+
 @pytest.fixture
-def opened(game: Replayed, entries: list[dict[str, Any]], tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Opens the page of the game from a file, on a phone without a network; nothing may go wrong there."""
+def opened(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Opens a page from a file, on a phone without a network; nothing may go wrong there."""
     if browser_path() is None:
         pytest.skip("no Chromium here: apt-get install chromium-headless-shell")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    (tmp_path / "game.html").write_text(replay_page(game, NAMES, MOVERS, entries))
     faults: list[str] = []
     with playwright.sync_playwright() as found:
         browser = launched(found)
 
-        def one(**options: Any) -> Any:
+        def one(text: str, **options: Any) -> Any:
+            (tmp_path / "game.html").write_text(text)
             page = browser.new_context(offline=True, viewport={"width": 390, "height": 844}, **options).new_page()
             page.on("pageerror", lambda error: faults.append(str(error)))
             page.on("console", lambda line: line.type == "error" and faults.append(line.text))
@@ -158,41 +171,43 @@ def opened(game: Replayed, entries: list[dict[str, Any]], tmp_path: Path) -> Ite
     assert faults == []
 
 
-def test_the_page_opens_from_a_file(game: Replayed, opened: Callable[..., Any]) -> None:
-    page = opened(reduced_motion="reduce")
-    assert page.evaluate(DECISION) == "0" and page.locator("#board .space").count() > 20
-    page.keyboard.press("ArrowRight")
-    page.locator("#forward").click()
-    assert page.evaluate(DECISION) == "2"
-    page.locator("#slider").focus()
-    page.keyboard.press("End")
-    assert page.evaluate(DECISION) == str(len(game.played)) and page.locator("#players .cell").count() == 3
-    page.locator("#back").click()
-    page.locator("#tab-result").click()
-    assert page.locator("#summary tbody tr").count() == 3 and "<b>Cleo" in page.locator("#summary").inner_text()
-    check_page(page)
+def test_the_page_opens_from_a_file(game: Replayed, page: str, opened: Callable[..., Any]) -> None:
+    shown = opened(page, reduced_motion="reduce")
+    assert shown.evaluate(DECISION) == "0" and shown.locator("#board .space").count() > 20
+    shown.keyboard.press("ArrowRight")
+    shown.locator("#forward").click()
+    assert shown.evaluate(DECISION) == "2"
+    shown.locator("#slider").focus()
+    shown.keyboard.press("End")
+    assert shown.evaluate(DECISION) == str(len(game.played)) and shown.locator("#players .cell").count() == 3
+    shown.locator("#back").click()
+    shown.locator("#tab-result").click()
+    assert shown.locator("#summary tbody tr").count() == 3 and "<b>Cleo" in shown.locator("#summary").inner_text()
+    check_page(shown)
 
 
-def test_the_page_plays_by_itself(game: Replayed, opened: Callable[..., Any]) -> None:
-    page = opened()
-    page.locator("#tab-all").click()
-    page.locator("#slider:not([aria-valuenow='0'], [aria-valuenow='1'])").wait_for()
-    page.locator("body").press(" ")
-    page.get_by_role("button", name="play (space bar)").wait_for()
-    before = page.evaluate("scrollY")
-    page.keyboard.press("ArrowRight")
-    assert page.evaluate("scrollY") == before
-    page.locator("#speed").click()
-    page.locator("#speed").click()
-    page.locator("#playback").click()
-    page.locator(f"#slider[aria-valuenow='{len(game.played)}']").wait_for()
-    page.get_by_role("button", name="play (space bar)").click()  # from the beginning
-    page.locator(f"#slider:not([aria-valuenow='{len(game.played)}'])").wait_for()
-    page.locator("#last").click()
-    page.get_by_role("button", name="play (space bar)").wait_for()
+def test_the_page_plays_by_itself(opened: Callable[..., Any]) -> None:
+    game = Replayed.from_record(random_game(Rules(num_players=3, max_turns=2), 5).to_record())
+    shown = opened(replay_page(game, NAMES, MOVERS))
+    shown.locator("#tab-all").click()
+    shown.locator("#slider:not([aria-valuenow='0'], [aria-valuenow='1'])").wait_for()
+    shown.locator("body").press(" ")
+    shown.get_by_role("button", name="play (space bar)").wait_for()
+    before = shown.evaluate("scrollY")
+    shown.keyboard.press("ArrowRight")
+    assert shown.evaluate("scrollY") == before
+    shown.locator("#speed").click()
+    shown.locator("#speed").click()
+    shown.locator("#playback").click()
+    shown.locator(f"#slider[aria-valuenow='{len(game.played)}']").wait_for()
+    shown.locator("#speed").click()  # to the slowest, at which the buttons stay long enough to be clicked
+    shown.get_by_role("button", name="play (space bar)").click()  # from the beginning
+    shown.locator(f"#slider:not([aria-valuenow='{len(game.played)}'])").wait_for()
+    shown.locator("#last").click()
+    shown.get_by_role("button", name="play (space bar)").wait_for()
 
 
-def test_without_javascript_the_page_shows_the_end_and_the_log(game: Replayed, opened: Callable[..., Any]) -> None:
-    page = opened(java_script_enabled=False)
-    assert page.locator("#board .space").count() > 20 and page.locator("main li").count() == len(game.played)
-    assert page.locator("h1").inner_text() and page.locator("main li").last.is_visible()
+def test_without_javascript_the_page_shows_the_end_and_the_log(game: Replayed, page: str, opened: Callable[..., Any]) -> None:
+    shown = opened(page, java_script_enabled=False)
+    assert shown.locator("#board .space").count() > 20 and shown.locator("main li").count() == len(game.played)
+    assert shown.locator("h1").inner_text() and shown.locator("main li").last.is_visible()

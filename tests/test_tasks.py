@@ -86,6 +86,20 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != TIMES}
 
 
+@pytest.fixture(scope="module")
+def weights_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which `weights` was judged by the small task; it stays as it is."""
+    folder = tmp_path_factory.mktemp("judged")
+    judge(SMALL, "weights", folder, HERE)
+    return folder
+
+
+@pytest.fixture
+def copied(weights_judged: Path, tmp_path: Path) -> Path:
+    """A copy of that folder."""
+    return shutil.copytree(weights_judged, tmp_path / "copied")
+
+
 # -------------------------------------------------------------------------------------------------------------- the tasks
 
 
@@ -141,13 +155,12 @@ def test_the_frozen_network_is_named_by_its_hash() -> None:
 # --------------------------------------------------------------------------------------------------------------- judging
 
 
-def test_equal_agents_get_equal_files_in_any_number_of_processes(tmp_path: Path) -> None:
-    found = judge(SMALL, "weights", tmp_path / "one", HERE)
-    again = judge(SMALL, "weights", tmp_path / "two", partial(in_processes, processes=2), processes=2)
-    assert files(tmp_path / "one") == files(tmp_path / "two")
-    assert found == again == json.loads((tmp_path / "one" / RESULT).read_text())
-    assert sorted(files(tmp_path / "one")) == [GAMES, RESULT, ROW]
-    times = json.loads((tmp_path / "two" / TIMES).read_text())
+def test_equal_agents_get_equal_files_in_any_number_of_processes(weights_judged: Path, tmp_path: Path) -> None:
+    again = judge(SMALL, "weights", tmp_path, partial(in_processes, processes=2), processes=2)
+    assert files(weights_judged) == files(tmp_path)
+    assert again == json.loads((weights_judged / RESULT).read_text())
+    assert sorted(files(weights_judged)) == [GAMES, RESULT, ROW]
+    times = json.loads((tmp_path / TIMES).read_text())
     assert times["processes"] == 2 and times["games"] == 4 * SMALL.games and times["seconds"] > 0
 
 
@@ -170,36 +183,35 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
     assert task.anchors[1] < found["rating"]["mu"] < task.anchors[3], "on the scale of the opponents"
 
 
-def test_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
+def test_what_is_finished_is_not_played_again(weights_judged: Path, tmp_path: Path) -> None:
     def stop(games: int) -> None:
-        if games and len((tmp_path / "torn" / UNFINISHED).read_text().splitlines()) == 3:
+        if games and len((tmp_path / UNFINISHED).read_text().splitlines()) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judge(SMALL, "weights", tmp_path / "torn", HERE, progress=stop)
-    assert not (tmp_path / "torn" / RESULT).exists(), "nothing half written"
+        judge(SMALL, "weights", tmp_path, HERE, progress=stop)
+    assert not (tmp_path / RESULT).exists(), "nothing half written"
     reported: list[int] = []
-    judge(SMALL, "weights", tmp_path / "torn", HERE, progress=reported.append)
+    judge(SMALL, "weights", tmp_path, HERE, progress=reported.append)
     assert reported[0] > 0 and sum(reported) == 4 * SMALL.games
-    judge(SMALL, "weights", tmp_path / "whole", HERE)
-    assert files(tmp_path / "torn") == files(tmp_path / "whole")
+    assert files(tmp_path) == files(weights_judged)
 
 
-def test_a_folder_answers_one_question(tmp_path: Path) -> None:
-    first = judge(SMALL, "weights", tmp_path, HERE)
-    before = files(tmp_path)
-    assert judge(SMALL, "weights", tmp_path, lambda *_: pytest.fail("played again")) == first  # type: ignore[arg-type]
+def test_a_folder_answers_one_question(copied: Path) -> None:
+    first = json.loads((copied / RESULT).read_text())
+    before = files(copied)
+    assert judge(SMALL, "weights", copied, lambda *_: pytest.fail("played again")) == first  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="result.json is of another name, spec: choose another --out"):
-        judge(SMALL, "random", tmp_path, HERE)
-    assert files(tmp_path) == before
+        judge(SMALL, "random", copied, HERE)
+    assert files(copied) == before
     with pytest.raises(ValueError, match="result.json is not a folder: choose another --out"):
-        judge(SMALL, "random", tmp_path / RESULT, HERE)
+        judge(SMALL, "random", copied / RESULT, HERE)
     with pytest.raises(ValueError, match=r"name must be a printable text without any of \| ` < >, not 'a\|b'"):
-        judge(SMALL, "random", tmp_path / "out", HERE, name="a|b")
-    assert files(tmp_path) == before
-    (tmp_path / RESULT).write_text('{"a": 1}')
+        judge(SMALL, "random", copied.parent / "out", HERE, name="a|b")
+    assert files(copied) == before
+    (copied / RESULT).write_text('{"a": 1}')
     with pytest.raises(ValueError, match="result.json: object contains unknown field"):
-        judge(SMALL, "weights", tmp_path, HERE)
+        judge(SMALL, "weights", copied, HERE)
 
 
 # ---------------------------------------------------------------------------------------------------------------- faults
@@ -349,9 +361,9 @@ def test_the_entries_of_the_project_fit_this_version() -> None:
     assert {result["task"] for result in read_entries(ROOT / RESULTS).values()} == set(TASKS)
 
 
-def test_a_result_can_be_checked(tmp_path: Path) -> None:
-    found = judge(SMALL, "weights", tmp_path, HERE)
-    path = tmp_path / RESULT
+def test_a_result_can_be_checked(copied: Path) -> None:
+    path = copied / RESULT
+    found = json.loads(path.read_text())
     assert judging.check_result(SMALL, "weights", path, HERE) == 4 * SMALL.games
     with pytest.raises(ValueError, match=r"result.json: chunk \d against .* did not end as it says"):
         judging.check_result(SMALL, "random", path, HERE)

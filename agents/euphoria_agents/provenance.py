@@ -92,6 +92,13 @@ class Recorder:
 
     def inputs(self) -> Inputs:
         """Returns what was read until now; a `ValueError` names a file that somebody else changed after it was read."""
+        self._thread.noting = True  # what follows is not noted itself, which would take long
+        try:
+            return self._found()
+        finally:
+            self._thread.noting = False
+
+    def _found(self) -> Inputs:
         imported = {getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())}
         for file in filter(os.path.isfile, map(str, imported - self._imported)):
             self._note(file)

@@ -83,8 +83,7 @@ def _spread(typing_context: Any, bits: Any, out: Any, at: Any) -> Any:
 @native(_spread)
 def spread_bits(bits: int, out: Any, at: int) -> None:
     """Writes the bits of a word as 64 entries of a bool or int8 array, from `at` on, the lowest first."""
-    for k in range(WIDTH):
-        out[at + k] = (bits >> k) & 1
+    out[at : at + WIDTH] = [(bits >> k) & 1 for k in range(WIDTH)]
 
 
 def _operator(method: str, *sign: str) -> Any:

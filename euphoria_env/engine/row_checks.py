@@ -5,6 +5,7 @@ A row that passes may still be impossible. The engine then leaves no array, come
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from euphoria_env.actions import NUM_ACTIONS
@@ -13,7 +14,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import WORD_BITS
 from euphoria_env.engine.state import FIELDS, GAME_DTYPE, OPERATIONS, ROWS, SETUP, Operation
 
-_FEWEST, _WIDTH = 2, GAME_DTYPE.itemsize
+_FEWEST, _WIDTH, _PLAIN = 2, GAME_DTYPE.itemsize, bool(numba.config.DISABLE_JIT)
 
 
 def _limits(n: int) -> list[np.ndarray]:
@@ -65,6 +66,8 @@ def has_cards(g, p):
 @jit
 def in_range(row, low, high, closed):
     """Returns whether all bytes of a row are within their limits; computed with bytes, the loop is vectorized."""
+    if _PLAIN:  # as plain Python the loop would take longer than the rest of the engine
+        return not ((row < low) | (row > high) | (row & closed != 0)).any()
     wrong = np.int8(0)
     for k in range(_WIDTH):
         wrong = np.int8(wrong | np.int8((row[k] < low[k]) | (row[k] > high[k])) | (row[k] & closed[k]))

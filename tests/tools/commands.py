@@ -35,7 +35,7 @@ def run_here(main: Callable[[], Any], *argv: Any) -> tuple[int, str, str]:
 
 def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
     """Status, output and errors of `euphoria`; modules of the folder where it runs are imported afresh."""
-    words = [*map(str, arguments)]
+    words, before = [*map(str, arguments)], {*sys.modules}
     with pytest.MonkeyPatch.context() as patch:
         if cwd is not None:
             patch.chdir(cwd)
@@ -43,9 +43,9 @@ def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
         try:
             return run_here(lambda: main(words), "euphoria", *words)
         finally:
-            files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
-            for name in [name for name, file in files.items() if cwd is not None and file and Path(file).parent == cwd]:
-                del sys.modules[name]
+            for name in sys.modules.keys() - before:
+                if cwd is not None and Path(getattr(sys.modules[name], "__file__", None) or "").parent == cwd:
+                    del sys.modules[name]
             tournament._hashes_once.cache_clear()
 
 

@@ -19,6 +19,7 @@ from euphoria_env.rules import OPTIONS
 SHOWN = (
     "player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking", "final_observation", "states",
 )  # fmt: skip
+FIELD_OF = [field.name for field in observations.table() for _ in range(field.size)]  # by entry of an observation
 FLAGS = tuple(name for name, option in OPTIONS.items() if option.kind is bool)
 
 
@@ -115,9 +116,7 @@ def stars(game: Game) -> list[int]:
 
 def differing(a: np.ndarray, b: np.ndarray) -> list[str]:
     """The fields in which two observations differ."""
-    if np.array_equal(a, b):
-        return []
-    return [field.name for field in observations.table() if not np.array_equal(a[field.slice], b[field.slice])]
+    return [*dict.fromkeys(FIELD_OF[k] for k in np.flatnonzero(a != b))]
 
 
 def conserved(d: dict[str, Any]) -> None:
