@@ -78,7 +78,8 @@ def test_a_checkpoint_plays_what_its_tensors_say(tmp_path: Path) -> None:
     path = save_checkpoint(tmp_path / "new" / "a.safetensors", tensors, {"reward": "win"})
     assert [file.name for file in path.parent.iterdir()] == ["a.safetensors"]
     header = read_checkpoint(path)[0]
-    assert header["training"] == {"reward": "win"} and header["network"] == {"trunk": 1, "policy": 2, "value": 1, "outlook": 0}
+    layers = {"trunk": 1, "policy": 2, "value": 1, "outlook": 0, "afterstates": 0}
+    assert header["training"] == {"reward": "win"} and header["network"] == layers
     agent = load(f"ppo:{path}")
     assert isinstance(agent, PPO)
     seen, mask = positions(200)
@@ -229,7 +230,7 @@ from tests.tools.small_runs import arguments, assert_same, go, logged, options, 
 
 def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
     """The record of playing, what PyTorch makes of it, what the file plays, and the head of `network.checkpoint`."""
-    run = go(options(tmp_path / "run"))
+    run = go(options(tmp_path / "run", afterstates=0))
     agent, (_, tensors) = load(f"ppo:{tmp_path}/run/ppo.safetensors"), read_checkpoint(tmp_path / "run" / "ppo.safetensors")
     seen, mask = positions(100)
     assert np.exp(agent.log_chances(seen, mask)) == pytest.approx(formula(tensors, seen, mask), abs=1e-4)
