@@ -21,6 +21,7 @@ from euphoria_env import Batch, Game, Rules, afterstates
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.agent_protocol import query
 from tests.tools.playing import all_rules
+from tests.tools.scripts import call
 
 _, BASE = read_checkpoint(SHIPPED)
 WIDTH, HIDDEN = BASE["policy.0.weight"].shape[1], 5
@@ -168,3 +169,22 @@ def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
     for size, tensors in ((HIDDEN + 1, TENSORS), (0, TENSORS), (HIDDEN, BASE)):
         with pytest.raises(ValueError, match="is of another network: afterstates"), torch.no_grad():
             Network(make_features(), [256, 128], size).load(tensors)
+
+
+def test_the_script_learns_a_head_from_searches(tmp_path: Path) -> None:
+    """What the searches said is kept, for the same player and options alone; learning goes on from the head that is there."""
+    pytest.importorskip("torch")
+    labels, first, second = tmp_path / "labels", tmp_path / "first.safetensors", tmp_path / "second.safetensors"
+    small = "--players", 2, "--positions", 1000, "--simulations", 2, "--epochs", 1, "--labels", labels
+
+    def ask(*given: Any, code: int = 0) -> str:
+        return call("afterstate_head", *small, *given, code=code)
+
+    assert "with the head: " in ask("--out", first, "--hidden", 4)
+    (kept,) = labels.iterdir()
+    before = kept.stat().st_mtime_ns
+    assert ask("--out", second, "--hidden", 4).replace(second.name, first.name).startswith("with the head: ")
+    assert first.read_bytes() == second.read_bytes() and kept.stat().st_mtime_ns == before
+    assert PPO.load(first).policy.after.out.shape == (4,)
+    assert "has labels of another player or of other options" in ask("--player", first, "--out", second, code=2)
+    assert first.read_bytes() == second.read_bytes()

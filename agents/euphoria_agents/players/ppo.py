@@ -69,6 +69,7 @@ class PPO(Agent):
         found: the parts of the network; trunk and policy together have at least two layers.
 
     Attributes:
+        parts: the network.
         policy: the network as it is laid out for the compiled layers.
         takes_wins: whether it takes sure wins (`players.search.sure_wins`).
     """
@@ -77,7 +78,7 @@ class PPO(Agent):
     takes_wins, compiled = False, "euphoria_agents.players.compiled"
 
     def __init__(self, found: Parts) -> None:
-        self._parts = found
+        self.parts = found
         *hidden, head = found.trunk + found.policy
         self.policy = lay_out(found.features, hidden, head, after=found.after)
 
@@ -162,10 +163,10 @@ class PPO(Agent):
 
     def _win_probs(self, game: Game | None) -> list[float] | None:
         """Returns each seat's win probability, from what the mover sees; None without a game, or if the network has none."""
-        *hidden, (head, bias) = self._parts.win_probs or [NO_LAYER]
+        *hidden, (head, bias) = self.parts.win_probs or [NO_LAYER]
         if game is None or not len(bias):
             return None
-        features, n = self._parts.features, game.rules.num_players
+        features, n = self.parts.features, game.rules.num_players
         x = np.clip((game.observation(game.player)[features.source] - features.offset) * features.scale, -1, 1)
         if len(hidden[0][0]) > len(x):
             described = np.empty((1, MAX_PLAYERS * NUM_FEATURES), np.float32)
