@@ -279,6 +279,12 @@ def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1",
     return found | ({"training": training} if decisions else {})
 
 
+def fresh_of(name: str, rate: float, task: str = "duel-v2") -> dict[str, Any]:
+    """What is known of an agent that won half of its public games, and this share of the games on fresh deals."""
+    scores = {key: value for key, value in result_of(name, rate, task=task).items() if key in ("opponents", "all")}
+    return scores | {"seed": 2**127, "date": "2026-11-24", "difference": round(rate - 0.5, 6), "interval": [-0.15, -0.05]}
+
+
 def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     unsteady = result_of("mcts:0.5s", 0.5)
     unsteady["agent"]["repeatable"] = False
@@ -316,7 +322,7 @@ def test_the_leaderboard_has_processor_times_and_fresh_deals() -> None:
     for one, interval in zip(seeds[1:], ([-0.1, 0.1], [-0.1, -0.05]), strict=True):
         assert not leaderboard.standings("duel-v2", seeds)[0].fresh.endswith("not hold**")
         one["training"]["hours"], one["entry"] = 0.5, {"date": "2026-11-24", "milliseconds": 0.25}
-        one["fresh"] = {"all": {"win_rate": 0.4}, "interval": interval}
+        one["fresh"] = fresh_of("ours", 0.4) | {"interval": interval}
     (found,) = leaderboard.standings("duel-v2", seeds)
     assert (found.hours, found.milliseconds, found.fresh) == ("0.5", "0.25", "40.0, **does not hold**")
     assert leaderboard.standings("duel-v2", [seeds[0] | {"training": {"decisions": 1, "seconds": 1800}}])[0].hours == "0.5*"
@@ -343,9 +349,7 @@ def test_the_leaderboard_has_processor_times_and_fresh_deals() -> None:
     ],
 )
 def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
-    fresh = {key: value for key, value in result_of("ours", 0.4).items() if key in ("opponents", "all")}
-    fresh |= {"seed": 2**127, "date": "2026-11-24", "difference": -0.1, "interval": [-0.15, -0.05]}
-    result = result_of("ours", 0.5, 2_000_000) | {"entry": {"date": "2026-11-24"}, "fresh": fresh}
+    result = result_of("ours", 0.5, 2_000_000) | {"entry": {"date": "2026-11-24"}, "fresh": fresh_of("ours", 0.4, "duel-v1")}
     where: Any = result
     *path, last = [int(name) if name.isdigit() else name for name in key.split(".")]
     for name in path:
@@ -522,6 +526,27 @@ def test_a_result_becomes_an_entry(clone: Path, tmp_path: Path) -> None:
     assert status == 0 and "must be at docs/benchmark.md" in printed, "an entry of one's own can be completed"
     check_entries(clone)
     assert b"[code](../docs/benchmark.md), [paper](../docs/report.md)" in contents(clone)["docs/leaderboard.md"]
+
+
+def test_submitting_tells_what_is_missing_and_keeps_what_was_judged(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark_submit, "_draw_leaderboard", lambda *_: None)
+    folder = judged(tmp_path / "out", **result_of("ours", 0.5, task="duel-v2"))
+    path = clone / RESULTS / "duel-v2" / "ours-2000000-0.json"
+    words = ("benchmark", "submit", folder, "--decisions", 2_000_000, "--seed", 0, "--command", "x", "--hours", 0.5)
+    status, printed, told = euphoria(*words, cwd=clone)
+    assert status == 0, told
+    assert "Not complete: duel-v2: ours has 1 of 5 trainings with 2,000,000 decisions" in printed
+    entry = read_result(path)
+    assert entry["training"] == {"decisions": 2_000_000, "seed": 0, "command": "x", "hours": 0.5}
+    with pytest.raises(ValueError, match="results: duel-v2: ours has 1 of 5 trainings"):
+        check_entries(clone)
+    entry["fresh"] = fresh_of("ours", 0.4)
+    path.write_text(json.dumps(entry))
+    assert euphoria(*words, "--paper", "docs/report.md", cwd=clone)[0] == 0
+    again = read_result(path)
+    assert again["fresh"] == entry["fresh"] and again["entry"]["paper"] == "docs/report.md"
 
 
 def read_by(folder: Path, files: dict[str, Path]) -> None:
