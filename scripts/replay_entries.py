@@ -13,7 +13,7 @@ from pathlib import Path
 
 from euphoria_agents.benchmark.entries import RESULTS, read_entries
 from euphoria_agents.benchmark.replaying import Replay
-from euphoria_agents.benchmark.tasks import TASKS, task_of
+from euphoria_agents.benchmark.tasks import CURRENT, task_of
 from euphoria_agents.commands.compile import prepare
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 class Options:
     """Replays the entries of the leaderboard whose agents ship with the project."""
 
-    tasks: list[str] = option(list(TASKS), "of which tasks")
+    tasks: list[str] = option([task.name for task in CURRENT], "of which tasks")
     processes: int = option(os.cpu_count() or 1, "the number of games at once")
 
 
