@@ -121,8 +121,9 @@ def _hours(seeds: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _milliseconds(seeds: Sequence[Mapping[str, Any]]) -> str:
-    """The mean processor time of a decision."""
-    known = [time for seed in seeds if (time := (seed.get("entry") or {}).get("milliseconds")) is not None]
+    """The mean processor time of a decision, on the fresh deals if there are any."""
+    told = [seed.get("fresh") or seed.get("entry") or {} for seed in seeds]
+    known = [one["milliseconds"] for one in told if one.get("milliseconds") is not None]
     return f"{_mean(known):.2g}" if known else ""
 
 

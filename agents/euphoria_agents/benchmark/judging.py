@@ -177,15 +177,19 @@ def _about(task: Task, spec: str, name: str, repeatable: bool) -> dict[str, Any]
 def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
     """Returns the number of games, the agent's milliseconds per decision, the machine and the versions."""
     times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
-    seconds = sum(result.counts.get("processor_seconds", 0.0) for result in played.values())
-    decisions = sum(game.decisions[0] for result in played.values() for game in result.played)
     return {
         "games": sum(result.games for result in played.values()),
         "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
-        "processor milliseconds a decision": round(1000 * seconds / max(1, decisions), 6),
+        "processor milliseconds a decision": processor_milliseconds(played),
         "machine": machine(),
         "versions": versions(),
     }
+
+
+def processor_milliseconds(played: Results) -> float:
+    """Returns the mean processor time of the agent's decisions, as its processes count it."""
+    seconds = sum(result.counts.get("processor_seconds", 0.0) for result in played.values())
+    return round(1000 * seconds / max(1, sum(game.decisions[0] for result in played.values() for game in result.played)), 6)
 
 
 class Effort(msgspec.Struct):

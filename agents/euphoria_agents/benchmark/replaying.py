@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.benchmark.judging import Match, Results, fingerprint, matches_of, player_of, scores
+from euphoria_agents.benchmark.judging import Match, Results, fingerprint, matches_of, player_of, processor_milliseconds, scores
 from euphoria_agents.benchmark.results import PROTOCOL, ROUNDED, read_result, validate_result
 from euphoria_agents.benchmark.tasks import Task
 from euphoria_agents.files import check_writable, write_whole
@@ -71,9 +71,10 @@ class Replay:
     def judge(self, seed: int) -> Json:
         """Checks the result, plays as many games on the deals of another seed, adds their score to the file, and returns it.
 
-        The file is written at the end, whole or not at all. Equal seeds, 0 or more, give equal figures. `difference` is the share
-        of games won on the fresh deals less that on the public ones, with its 95 % interval; a deal, played from every seat
-        against every opponent, is one observation. Errors are those of `check`, and an `OSError` if the file cannot be written.
+        The file is written at the end, whole or not at all. Equal seeds, 0 or more, give equal figures but for the milliseconds.
+        `difference` is the share of games won on the fresh deals less that on the public ones, with its 95 % interval; a deal,
+        played from every seat against every opponent, is one observation. Errors are those of `check`, and an `OSError` if the
+        file cannot be written.
         """
         check_writable(self.path)
         public = _score(self.check())
@@ -89,6 +90,7 @@ class Replay:
             "all": known["all"],
             "difference": round(difference, 6),
             "interval": [round(difference - half, 6), round(difference + half, 6)],
+            "milliseconds": processor_milliseconds(played),
         }
         validate_result(self.found | {"fresh": added}, self.task)
         write_whole(self.path, json.dumps(self.found | {"fresh": added}, indent=1) + "\n")

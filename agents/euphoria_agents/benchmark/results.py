@@ -21,6 +21,7 @@ ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
 Count = Annotated[int, Meta(ge=0, le=10**12)]
 Rate = Annotated[float, Meta(ge=0, le=1)]
+Time = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class _Score(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -69,7 +70,7 @@ class _Training(Struct):
     decisions: Annotated[int, Meta(ge=1, le=MOST_DECISIONS)]
     seed: Count
     command: str
-    hours: Annotated[float, Meta(ge=0, le=1e6)] | None = None  # of processor time, all cores together
+    hours: Time | None = None  # of processor time, all cores together
 
 
 Day = Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]
@@ -86,7 +87,7 @@ class Entry(Struct, forbid_unknown_fields=True):
     date: Day  # when the agent was judged
     code: Link | None = None  # an address, or a path in this repository
     paper: Link | None = None  # the same of a paper
-    milliseconds: Annotated[float, Meta(ge=0)] | None = None  # of processor time for a decision, when the agent was judged
+    milliseconds: Time | None = None  # of processor time for a decision, when the agent was judged
     reproduced_by: list[str] = []  # who had the agent play some of its games again (`--check`), or trained it again
 
 
@@ -99,6 +100,7 @@ class _Fresh(Struct, forbid_unknown_fields=True):
     all: _Score
     difference: float
     interval: tuple[float, float]
+    milliseconds: Time
 
 
 class _Result(Struct, forbid_unknown_fields=True):
