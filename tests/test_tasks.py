@@ -600,7 +600,7 @@ def test_files_that_cannot_be_copied_change_nothing(
 @pytest.mark.parametrize(
     ("name", "changed", "words", "message"),
     [
-        ("ours", {"task": "duel-v9"}, [], "result.json: there is no task 'duel-v9'; there are duel-v1, "),
+        ("ours", {"task": "duel-v9"}, [], "result.json: there is no task 'duel-v9'; there are duel-v2, "),
         ("ours", {"all": 3}, [], "result.json: all: expected object, got int"),
         ("ours", {"environment": {"version": "0", "fingerprint": "f"}}, [], "ours.json: judged by version 0, which played other"),
         ("greedy", {}, [], "greedy.json: the name is taken, with other games: judge the agent with another --name"),
