@@ -415,6 +415,17 @@ def test_a_result_can_be_checked(tmp_path: Path) -> None:
     assert check(matches=[{key: value for key, value in match.items() if key != "chunks"} for match in found["matches"]]) > 0
 
 
+def test_a_network_whose_file_has_another_name_can_be_checked(tmp_path: Path) -> None:
+    task, network, path = dataclasses.replace(SMALL, games=4), OPPONENTS[-1], tmp_path / RESULT
+    found = judge(task, network, tmp_path, HERE)
+    (digest,) = found["agent"]["files"].values()
+    path.write_text(json.dumps({**found, "agent": {**found["agent"], "files": {"renamed.safetensors": digest}}}))
+    assert Replay(task, network, path, HERE).check()
+    path.write_text(json.dumps({**found, "agent": {**found["agent"], "files": {"renamed.safetensors": "0123456789abcdef"}}}))
+    with pytest.raises(ValueError, match=r"result.json cannot be checked: its agent has other files"):
+        Replay(task, network, path, HERE).check()
+
+
 def test_the_replay_of_all_entries_names_those_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script, folder = runpy.run_path(str(ROOT / "scripts" / "replay_entries.py")), tmp_path / RESULTS / SMALL.name
     monkeypatch.setitem(tasks.TASKS, SMALL.name, SMALL)
