@@ -32,7 +32,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long test-fast test-slow test-bounds test-browser test-oldest test-newest fuzz test-clients
+.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help replay test-long test-fast test-slow test-bounds test-browser test-oldest test-newest fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -87,6 +87,9 @@ fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line,
 	$(PY) -m tests.tools.fuzz run --inputs 3000
 	$(PY) -m tests.tools.mutate_rows --rows 1000000 --seed $$(date +%s)
 	NUMBA_BOUNDSCHECK=1 $(PY) -m tests.tools.mutate_rows --rows 10000000 --processes 2
+
+replay: $(VENV)/.installed-test ## Play all games of the entries of the leaderboard again, and compare (an hour of a core)
+	$(PY) scripts/replay_entries.py
 
 test-beside: $(VENV)/.installed-test ## Install the wheel beside another package called `agents`, and use both
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \

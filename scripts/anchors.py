@@ -22,7 +22,7 @@ from euphoria_agents.progress import Progress
 class Options:
     """Rates the frozen opponents of benchmark tasks."""
 
-    tasks: list[str] = option(list(TASKS), "whose")
+    tasks: list[str] = option([name for name, task in TASKS.items() if task.anchors], "whose")
     games: int = option(4000, "of each opponent, with each number of players")
     seed: int = option(0, "of the deals, which are not those of the tasks")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same ratings")
@@ -40,8 +40,8 @@ def anchors(task: Task, options: Options, console: Console) -> list[float]:
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed, processes=options.processes)
-    for task in [task_of(name) for name in options.tasks]:
-        console.print(f'    "{task.name}": {tuple(anchors(task, options, console))},')
+    for name, task in [(name.removesuffix("-v1"), task_of(name)) for name in options.tasks]:
+        console.print(f'    "{name}": {tuple(anchors(task, options, console))},')
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from euphoria_agents.benchmark.judging import RESULT
-from euphoria_agents.benchmark.tasks import BUDGETS, FIXED, NETWORKS, TASKS, Task, task_of
+from euphoria_agents.benchmark.entries import make_entry
+from euphoria_agents.benchmark.tasks import BUDGETS, CURRENT, FIXED, NETWORKS, TASKS, Task, task_of
 from euphoria_agents.child_process import child_environment
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
@@ -33,7 +33,7 @@ from euphoria_agents.own_files import READ
 
 BEGUN = "begun"  # in the folder of each training
 ROOT = Path(__file__).resolve().parent.parent
-SEEDS = range(5)
+SEEDS = tuple(range(5))
 CURVES = {rf"{task}/[\w-]+-\d+-\d+\.csv": rb"update,decisions|decisions|[\w/,]*time/fps" for task in TASKS}
 SEARCHERS = ("mcts:100:greedy", *(f"mcts:100:{network}" for network in NETWORKS.values()))
 
@@ -42,7 +42,7 @@ SEARCHERS = ("mcts:100:greedy", *(f"mcts:100:{network}" for network in NETWORKS.
 class Options:
     """Trains and judges the baselines of the leaderboard."""
 
-    tasks: list[str] = option(list(TASKS), "by which they are judged")
+    tasks: list[str] = option([task.name for task in CURRENT], "by which they are judged")
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the training runs")
     decisions: int = option(BUDGETS[0], "of each learner")
@@ -106,7 +106,7 @@ OURS = (  # for all budgets alike; the league has an opponent that is not soon b
     "--threads", "1", "--rating-games", "0", "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512",
     "--save-every", "10", "--baselines", "weights", "greedy:3", "--self-play", "0.8",
 )  # fmt: skip
-SHORT = ("duel-v1", "short-v1")
+SHORT = ("duel-v2", "short-v2")
 BASELINES = {
     "euphoria-train": Baseline(TRAIN, "run/ppo.safetensors", "ppo", OURS),
     "single-file": Baseline(("scripts/train_single_file.py",), "player.safetensors", "ppo", one_number=True),
@@ -154,15 +154,22 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
             raise ValueError(f"{folder} is no training of this script: choose another --out")
         shutil.rmtree(folder, ignore_errors=True)  # what an interrupted one left
         write_whole(folder / BEGUN, "")
-        began = time.perf_counter()
+        began, used_before = time.perf_counter(), processor_seconds()
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
+        told["hours"] = round((processor_seconds() - used_before) / 3600, 4)
         used = versions([*PACKAGES, baseline.library.replace("_", "-")])
         about = {"decisions": options.decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())
     write_whole(options.results / task.name / f"{folder.name}.csv", (folder / baseline.curve).read_bytes())
     judge_one(options, console, task, name, f"{baseline.agent}:{folder / baseline.file}", folder, training)
+
+
+def processor_seconds() -> float:
+    """The processor time of all programs that this one has run."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def result_file(options: Options, task: Task, folder: Path) -> Path:
@@ -181,8 +188,7 @@ def judge_one(
     judged = folder / "judged"
     run(["-m", "euphoria_agents", "benchmark", task.name, "--agent", spec, "--name", name, "--out", str(judged),
          "--processes", str(options.processes)])  # fmt: skip
-    found = json.loads((judged / RESULT).read_text())
-    write_whole(at, json.dumps(found | ({"training": training} if training else {}), indent=1) + "\n")
+    write_whole(at, json.dumps(make_entry(judged, {}, training or {}), indent=1) + "\n")
 
 
 def run(arguments: list[str]) -> None:

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import leaderboard  # noqa: E402
 from euphoria_agents import charts  # noqa: E402
 from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
-from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
+from euphoria_agents.benchmark.tasks import CURRENT, FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.matches.match import wilson  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.play.web.board_data import page_icon  # noqa: E402
@@ -234,8 +234,11 @@ def results() -> list[dict[str, Any]]:
     return [*read_entries(ROOT / RESULTS).values()]
 
 
-def tasks_table() -> list[str]:
-    """The benchmark tasks."""
+FORMER = [task for task in TASKS.values() if task not in CURRENT]
+
+
+def tasks_table(tasks: Iterable[Task]) -> list[str]:
+    """Benchmark tasks."""
 
     def options(given: Iterable[tuple[str, object]]) -> str:
         values = {
@@ -249,7 +252,7 @@ def tasks_table() -> list[str]:
         return f"`{task.name}`", task.about, players, options(task.judged), options(task.training), task.games, f"{games:,}"
 
     heads = "task", "about", "players", "options of judging", "options of training", "games per match", "games in all"
-    return table(heads, map(row, TASKS.values()))
+    return table(heads, map(row, tasks))
 
 
 def opponent_heads(opponents: Iterable[str]) -> tuple[str, ...]:
@@ -260,21 +263,22 @@ def opponent_heads(opponents: Iterable[str]) -> tuple[str, ...]:
 def anchors_table() -> list[str]:
     """The ratings of the frozen opponents."""
     lines: list[str] = []
-    for opponents, tasks in groupby(TASKS.values(), key=lambda task: task.opponents):
+    rated = [task for task in TASKS.values() if task.anchors]
+    for opponents, tasks in groupby(sorted(rated, key=lambda task: task.opponents, reverse=True), lambda task: task.opponents):
         lines += ["", *table(("task", *opponent_heads(opponents)), ((f"`{task.name}`", *task.anchors) for task in tasks))]
     return lines[1:]
 
 
 def partners_table() -> list[str]:
-    """The eight players of partners-v1, as their files describe them."""
+    """The eight players of the task `partners`, as their files describe them."""
     headers = {name: read_checkpoint(checkpoint_path(spec.partition(":")[2]))[0] for name, spec in PARTNERS.items()}
     rows = ((name, f"`{spec}`", headers[name]["training"]["about"]) for name, spec in PARTNERS.items())
     return table(("name", "spec", "how it was made"), rows)
 
 
 def unseen_cards() -> list[str]:
-    """The cards of cards-v1."""
-    judged = TASKS["cards-v1"].judged
+    """The cards of the task `cards`."""
+    judged = TASKS["cards-v2"].judged
     return [f"- {name}: " + ", ".join(f"`{card}`" for card in cards) for name, cards in judged.items()]
 
 
@@ -287,7 +291,8 @@ def leaderboard_tables() -> list[str]:
         lines = ([row[k] for k in shown] for row in rows)
         return [f"{task.about[0].upper()}{task.about[1:]}.", "", *table([heads[k] for k in shown], lines)]
 
-    return sections("##", ((name, part(task)) for name, task in TASKS.items()))
+    former = sections("###", ((task.name, part(task)) for task in FORMER))
+    return [*sections("##", ((task.name, part(task)) for task in CURRENT)), "", "## Version 1", "", *former]
 
 
 def prompt_example() -> Lines:
@@ -315,7 +320,10 @@ BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
         "actions": lambda: table(("ids", "moves", "meaning"), action_rows()),
         "spaces": spaces_list,
     },
-    DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards},
+    DOCS / "benchmark.md": {
+        "tasks": partial(tasks_table, CURRENT), "former": partial(tasks_table, FORMER),
+        "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards,
+    },
     DOCS / "environment.md": {
         "options": options_table, "rewards": rewards_table, "quantities": quantities_table,
         "afterstates": afterstates_table,

@@ -21,6 +21,7 @@ from euphoria_env.engine import library
 from tests.tools.commands import PATHS, euphoria, heed_interrupts
 
 RECORD = Path(__file__).parent / "golden" / "2_players.record"
+ENTRY = Path(__file__).parent.parent / "benchmarks" / "results" / "text-v1" / "weights.json"
 PLAYED = tuple(dict.fromkeys(name for name in COMMANDS if imported(COMMANDS[name].options).__dataclass_fields__.get("game")))
 
 MY_AGENTS = '''
@@ -116,6 +117,9 @@ def test_every_command_has_help_and_imports_no_big_library_for_it() -> None:
         ("benchmark duel-v1 --check /none", "/none"),
         ("benchmark duel-v1 --name a|b", "name must be"),
         ("benchmark nothing-v1", "nothing-v1"),
+        ("benchmark judge /none", "/none: no such file"),
+        (f"benchmark judge {ENTRY} --agent nobody", "no agent is called 'nobody'"),
+        (f"benchmark judge {ENTRY} --seed -1", "seed must"),
         ("evaluate --max-turns 0", "max_turns must"),
         ("speed --sizes 0", "sizes must"),
         ("speed --players 7", "num_players must"),

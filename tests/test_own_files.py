@@ -22,7 +22,11 @@ from euphoria_env.engine import library
 from tests.tools.commands import euphoria
 
 RECORD = Path(__file__).parent / "golden" / "2_players.record"
-GIVEN = {"replay": [str(RECORD)], "analyse": [str(RECORD)], "benchmark": ["duel-v1"], "benchmark submit": ["."]}
+GIVEN = {
+    **{name: [str(RECORD)] for name in ("replay", "analyse")},
+    "benchmark": ["duel-v1"],
+    **{name: ["."] for name in ("benchmark submit", "benchmark judge")},
+}
 NAMES = {  # of files of the patterns in the tables
     r"chunks\.jsonl": "chunks.jsonl",
     r"results\.json": "results.json",

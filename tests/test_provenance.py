@@ -19,6 +19,7 @@ import pytest
 
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.benchmark import judging
+from euphoria_agents.benchmark.replaying import Replay
 from euphoria_agents.benchmark.tasks import TASKS
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.processes import in_processes
@@ -175,12 +176,12 @@ def test_judging_notices_changes() -> None:
     found = judge(counted)
     assert len(played) == sum(len(match.units) for match in judging.matches_of(task, SPEC)), "the finished game does not count"
     assert {*found["agent"]["files"]} == {*FILES} and "unseen" not in found["agent"]
-    assert judge() == found and judging.check_result(task, SPEC, out / "result.json", HERE) > 0
+    assert judge() == found and Replay(task, SPEC, out / "result.json", HERE).check()
     for name in each_changed():
         with pytest.raises(ValueError, match=rf"result\.json is of another \S*/{name}: choose another --out"):
             judge()
         with pytest.raises(ValueError, match=f"cannot be checked: its agent has other files: {name}"):
-            judging.check_result(task, SPEC, out / "result.json", HERE)
+            Replay(task, SPEC, out / "result.json", HERE).check()
     assert judge() == found
 
 

@@ -17,8 +17,9 @@ from benchmarks import leaderboard
 from euphoria_agents import load
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.benchmark import judging
-from euphoria_agents.benchmark.judging import GAMES, RECORDS, RESULT, ROW, TIMES, UNFINISHED, check_result, heading, judge, row
+from euphoria_agents.benchmark.judging import GAMES, RECORDS, RESULT, ROW, TIMES, UNFINISHED, heading, judge, row
 from euphoria_agents.benchmark.regret import judged_regret, regrets
+from euphoria_agents.benchmark.replaying import Replay
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.benchmark.tasks import RUNS, TASKS
 from euphoria_agents.matches.match import ratio
@@ -187,7 +188,7 @@ def test_an_agent_that_cannot_be_repeated_plays_three_times(own: str, tmp_path: 
 
 def test_a_forged_regret_is_noticed(tmp_path: Path) -> None:
     found, path = judge(SMALL, "weights", tmp_path, HERE), tmp_path / RESULT
-    assert check_result(SMALL, "weights", path, HERE) == 8
+    assert len(Replay(SMALL, "weights", path, HERE).check()) == 4
     found["matches"][0]["chunks"][0][3] -= 0.2
     path.write_text(json.dumps(found))
     with pytest.raises(ValueError, match="result.json: measures.regret.total must be"):
@@ -197,8 +198,8 @@ def test_a_forged_regret_is_noticed(tmp_path: Path) -> None:
         measure = found["measures"][name]
         measure |= {"total": measure["total"] - 0.2, "mean": (measure["total"] - 0.2) / by}
     path.write_text(json.dumps(found))
-    with pytest.raises(ValueError, match=r"result.json: chunk \d against random did not end as it says"):
-        check_result(SMALL, "weights", path, HERE)
+    with pytest.raises(ValueError, match=r"result.json: matches\[0\].chunks\[0\]\[3\] is -?[\d.]+, not "):
+        Replay(SMALL, "weights", path, HERE).check()
     path.write_text(json.dumps(found | {"measures": {}}))
     with pytest.raises(ValueError, match="result.json: measures must have the regret, and matches the chunks"):
         read_result(path, SMALL)

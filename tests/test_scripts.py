@@ -196,6 +196,7 @@ def test_the_curve_of_a_baseline_is_kept_beside_its_result(tmp_path: Path, monke
         path.write_text("{}" if judged else f"decisions\n{name}\n")
 
     monkeypatch.setattr(baselines, "run", work)
+    monkeypatch.setattr(baselines, "make_entry", lambda folder, links, training: {"training": training})
     for name in files:
         folder = options.out / "duel-v1" / f"{name}-2000000-0"
         baselines.train_and_judge(options, Console(quiet=True), TASKS["duel-v1"], name, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import runpy
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,21 +18,23 @@ from benchmarks import leaderboard
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
-from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path, make_entry, read_entries
+from euphoria_agents.benchmark.entries import RESULTS, check_entries, entry_path, make_entry, missing_seeds, read_entries
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
-from euphoria_agents.benchmark.results import FORMAT, VERSION
+from euphoria_agents.benchmark.replaying import Replay, holds
+from euphoria_agents.benchmark.results import FORMAT, VERSION, read_result
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
-from euphoria_agents.commands import benchmark_submit
+from euphoria_agents.commands import benchmark_judge, benchmark_submit
 from euphoria_agents.files import file_hash
 from euphoria_agents.matches import players, tournament
 from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.tournament import WorkUnit
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import file_hashes, load_untrusted
 from euphoria_env import Rules
 from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.cards.recruits import RECRUITS
-from tests.tools.commands import euphoria
+from tests.tools.commands import euphoria, run_here
 
 ROOT = Path(__file__).parent.parent
 SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=3600.0, judged={"stars_to_win": 2})
@@ -115,10 +118,10 @@ def test_cards_of_judging_are_unknown_from_training() -> None:
 
 
 def test_every_task_is_fair_and_its_opponents_ship_and_have_a_rating() -> None:
-    assert len({task.seed for task in TASKS.values()}) == len(TASKS)
+    assert len({task.seed for task in tasks.BASES}) == len(tasks.BASES)
     assert all(task.games % n == 0 for task in TASKS.values() for n in task.players), "everybody has every seat equally often"
     for task in TASKS.values():
-        assert list(task.ratings) == list(task.opponents)
+        assert len(task.anchors) in (0, len(task.opponents))
         assert all(load_untrusted(spec).act_batch is not None for spec in task.opponents), "no path: it comes with the package"
         if task.opponents[:3] == tasks.FIXED:
             assert max(task.anchors[:2]) < min(task.anchors[2:]), task.name
@@ -162,6 +165,7 @@ def test_equal_agents_get_equal_files_in_any_number_of_processes(weights_judged:
     assert sorted(files(weights_judged)) == [GAMES, RESULT, ROW]
     times = json.loads((tmp_path / TIMES).read_text())
     assert times["processes"] == 2 and times["games"] == 4 * SMALL.games and times["seconds"] > 0
+    assert times["processor milliseconds a decision"] > 0
 
 
 def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
@@ -244,7 +248,7 @@ def test_a_decision_that_takes_too_long_later_is_told(own: str, tmp_path: Path) 
 def test_an_agent_with_notes_plays_every_game_without_those_of_others(own: str, tmp_path: Path) -> None:
     task, agent = dataclasses.replace(SMALL, games=4), f"{own}:Noting"
     judge(task, agent, tmp_path, HERE)
-    assert judging.check_result(task, agent, tmp_path / RESULT, lambda work, units: HERE(work, units[::-1])) > 0
+    assert Replay(task, agent, tmp_path / RESULT, lambda work, units: HERE(work, units[::-1])).check()
 
 
 def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> None:
@@ -287,6 +291,13 @@ def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1",
     return found | ({"training": training} if decisions else {})
 
 
+def fresh_of(name: str, rate: float, task: str = "duel-v2") -> dict[str, Any]:
+    """What is known of an agent that won half of its public games, and this share of the games on fresh deals."""
+    scores = {key: value for key, value in result_of(name, rate, task=task).items() if key in ("opponents", "all")}
+    told = {"difference": round(rate - 0.5, 6), "interval": [-0.15, -0.05], "milliseconds": 0.125}
+    return scores | {"seed": 2**127, "date": "2026-11-24"} | told
+
+
 def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     unsteady = result_of("mcts:0.5s", 0.5)
     unsteady["agent"]["repeatable"] = False
@@ -295,11 +306,11 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     seeds[0]["entry"] = {"date": "2026-11-23", "code": "docs/tutorials/agent.md", "reproduced_by": ["B. Curious"]}
     seeds[1]["entry"] = {"date": "2026-11-24", "paper": "https://example.org/a", "reproduced_by": ["A. Careful"]}
     more = result_of("ours", 0.9, 20_000_000)
-    results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
+    results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="cards-v2")]
     found = [leaderboard.row(one) for one in leaderboard.standings("duel-v1", results)]
     assert [line[:2] for line in found] == [("`ours`", "20 M"), ("`ours`", "2 M"), ("`greedy`", "")]
-    assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0; 75 %)", "50.0, 60.0, 70.0")
-    assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0; 95 %)", "")
+    assert (found[1][3], found[1][8]) == ("**60.0** (50.0 to 70.0; 75 %)", "50.0, 60.0, 70.0")
+    assert (found[2][3], found[2][8]) == ("**30.0** (20.0 to 40.0; 95 %)", "")
     rates = 0.5, 0.1, 0.5, 0.6, 0.5
     (five,) = leaderboard.standings("duel-v1", [result_of("five", rate, 2, seed=k) for k, rate in enumerate(rates)])
     assert (five.low, five.high, five.coverage) == (0.1, 0.6, 0.9375)
@@ -309,6 +320,28 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     picture = leaderboard.draw([*results, result_of("$\\x$", 0.2)])  # which is no mathematics
     assert picture.index(">greedy<") < picture.index(">ours, 2 M<") < picture.index(">ours, 20 M<") < picture.index(">other<")
     assert picture == leaderboard.draw([*results, result_of("$\\x$", 0.2)]) and ">$\\x$<" in picture
+
+
+def test_a_task_has_the_results_of_an_earlier_one_with_its_games() -> None:
+    ours = [result_of("ours", 0.5, 2_000_000, seed=k) for k in range(3)]
+    for one in ours:
+        one["opponents"]["random"] |= {"wins": 1000, "win_rate": 1.0}
+        one["opponents"]["greedy"] |= {"wins": 250, "win_rate": 0.25, "mean_rank": 1.75}
+    found = leaderboard.standings("duel-v2", [*ours, result_of("greedy", 0.9), result_of("greedy", 0.3, task="duel-v2")])
+    assert [(one.name, one.mean, one.rating) for one in found] == [("ours", 0.375, None), ("greedy", 0.3, 30.0)]
+    assert found[0].against == [0.25, 0.5] and found[0].rank == pytest.approx(1.625)
+    assert [one.entry for one in found] == ["judged by `duel-v1`", ""]
+
+
+def test_the_leaderboard_has_processor_times_and_fresh_deals() -> None:
+    seeds = [result_of("ours", 0.5, 2_000_000, task="duel-v2", seed=k) for k in range(3)]
+    for one, interval in zip(seeds[1:], ([-0.1, 0.1], [-0.1, -0.05]), strict=True):
+        assert not leaderboard.standings("duel-v2", seeds)[0].fresh.endswith("not hold**")
+        one["training"]["hours"], one["entry"] = 0.5, {"date": "2026-11-24", "milliseconds": 0.25}
+        one["fresh"] = fresh_of("ours", 0.4) | {"interval": interval}
+    (found,) = leaderboard.standings("duel-v2", seeds)
+    assert (found.hours, found.milliseconds, found.fresh) == ("0.5", "0.12", "40.0, **does not hold**")
+    assert leaderboard.standings("duel-v2", [seeds[0] | {"training": {"decisions": 1, "seconds": 1800}}])[0].hours == "0.5*"
 
 
 @pytest.mark.parametrize(
@@ -326,10 +359,13 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
         ("entry.code", "javascript:alert(1)", "entry.code: expected an address of the web, or a path"),
         ("entry.paper", "https://a.b/) | x", "entry.paper: expected an address"),
         ("entry.reproduced_by", ["a | b"], "name must"),
+        ("fresh.all.wins", 3, "fresh.all.wins must be"),
+        ("fresh.opponents", {}, "fresh.opponents must be"),
+        ("fresh.difference", 0.5, "fresh.difference must be -0.1"),
     ],
 )
 def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
-    result = result_of("ours", 0.5, 2_000_000) | {"entry": {"date": "2026-11-24"}}
+    result = result_of("ours", 0.5, 2_000_000) | {"entry": {"date": "2026-11-24"}, "fresh": fresh_of("ours", 0.4, "duel-v1")}
     where: Any = result
     *path, last = [int(name) if name.isdigit() else name for name in key.split(".")]
     for name in path:
@@ -356,35 +392,119 @@ def test_files_that_are_no_results(tmp_path: Path) -> None:
         (tmp_path / file).unlink()
 
 
+def test_trainings_that_are_missing_are_told() -> None:
+    seeds = [result_of("ours", 0.5, 2_000_000, task="duel-v2", seed=k) for k in range(5)]
+    told = "duel-v2: ours has 4 of 5 trainings with 2,000,000 decisions, each with a seed of its own"
+    assert [*missing_seeds(seeds[:4])] == [told] and not [*missing_seeds([*seeds, result_of("greedy", 0.5)])]
+
+
 def test_the_entries_of_the_project_fit_this_version() -> None:
     check_entries(ROOT)
-    assert {result["task"] for result in read_entries(ROOT / RESULTS).values()} == set(TASKS)
+    entries = [*read_entries(ROOT / RESULTS).values()]
+    assert all(leaderboard.standings(task, entries) for task in TASKS)
 
 
 def test_a_result_can_be_checked(copied: Path) -> None:
     path = copied / RESULT
     found = json.loads(path.read_text())
-    assert judging.check_result(SMALL, "weights", path, HERE) == 4 * SMALL.games
-    with pytest.raises(ValueError, match=r"result.json: chunk \d against .* did not end as it says"):
-        judging.check_result(SMALL, "random", path, HERE)
+
+    def check(spec: str = "weights", **changed: Any) -> int:
+        path.write_text(json.dumps({**found, **changed}))
+        return sum(unit.games for unit in Replay(SMALL, spec, path, HERE).check())
+
+    assert check() == 4 * SMALL.games
+    with pytest.raises(ValueError, match=r"result.json: matches\[0\].wins is \d+, not \d+, when all games are played again"):
+        check("random")
     first, second = found["matches"][1]["chunks"]
-    first[0], second[0] = first[0] - 1, second[0] + 1
-    path.write_text(json.dumps(found))
-    with pytest.raises(ValueError, match=r"result.json: chunk \d against weights did not end as it says"):
-        judging.check_result(SMALL, "weights", path, HERE)
     for chunks, fault in (
-        (None, "cannot be checked: it does not say how each chunk ended"),
-        ([[first[0] + second[0], first[1] + second[1]]], r"matches\[1\].chunks must be 2 lists of 2 numbers"),
-        ([[*first, 0], [*second, 0]], r"matches\[1\].chunks must be 2 lists of 2 numbers"),
+        ([[first[0] - 1, first[1]], [second[0] + 1, second[1]]], r"chunks\[0\]\[0\] is"),
+        ([[first[0] + second[0], first[1] + second[1]]], r"chunks\[0\]\[0\] is"),
+        ([[*first, 0], [*second, 0]], r"chunks\[0\]\[2\] is None, not 0"),
+        ([first, [second[0] + 1, second[1]]], r"wins must be"),
     ):
         matches = [found["matches"][0], {**found["matches"][1], "chunks": chunks}, *found["matches"][2:]]
-        path.write_text(json.dumps({**found, "matches": matches}))
-        with pytest.raises(ValueError, match=f"result.json:? {fault}"):
-            judging.check_result(SMALL, "weights", path, HERE)
-    second[0] += 1
-    path.write_text(json.dumps(found))
-    with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins must be"):
-        judging.check_result(SMALL, "weights", path, HERE)
+        with pytest.raises(ValueError, match=rf"result.json: matches\[1\].{fault}"):
+            check(matches=matches)
+    with pytest.raises(ValueError, match=r"result.json: rating.mu is [\d.]+, not 30"):
+        check(rating={"mu": 30, "sigma": 1})
+    assert check(matches=[{key: value for key, value in match.items() if key != "chunks"} for match in found["matches"]]) > 0
+
+
+def test_a_network_whose_file_has_another_name_can_be_checked(tmp_path: Path) -> None:
+    task, network, path = dataclasses.replace(SMALL, games=4), OPPONENTS[-1], tmp_path / RESULT
+    found = judge(task, network, tmp_path, HERE)
+    (digest,) = found["agent"]["files"].values()
+    path.write_text(json.dumps({**found, "agent": {**found["agent"], "files": {"renamed.safetensors": digest}}}))
+    assert Replay(task, network, path, HERE).check()
+    path.write_text(json.dumps({**found, "agent": {**found["agent"], "files": {"renamed.safetensors": "0123456789abcdef"}}}))
+    with pytest.raises(ValueError, match=r"result.json cannot be checked: its agent has other files"):
+        Replay(task, network, path, HERE).check()
+
+
+def test_the_replay_of_all_entries_names_those_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, folder = runpy.run_path(str(ROOT / "scripts" / "replay_entries.py")), tmp_path / RESULTS / SMALL.name
+    monkeypatch.setitem(tasks.TASKS, SMALL.name, SMALL)
+    monkeypatch.setitem(script["main"].__globals__, "ROOT", tmp_path)
+    found = judge(SMALL, "weights", tmp_path / "out", HERE)
+    folder.mkdir(parents=True)
+    (folder / "weights.json").write_text(json.dumps(found))
+    forged = {**found, "agent": {**found["agent"], "name": "forged"}, "all": {**found["all"], "interval": [0, 1]}}
+    (folder / "forged.json").write_text(json.dumps(forged))
+    told = run_here(script["main"], "replay_entries", "--processes", "1", "--tasks", SMALL.name)
+    assert told[0] == 1 and "weights.json: all 96 games ended as it says" in told[1]
+    assert "forged.json: all.interval[0] is" in told[1]
+
+
+# ----------------------------------------------------------------------------------------------------------- fresh deals
+
+
+def test_an_entry_is_judged_on_fresh_deals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tasks.TASKS, SMALL.name, SMALL)
+    monkeypatch.setattr(benchmark_judge.secrets, "randbits", lambda bits: 2**bits - 1)
+    found, path = judge(SMALL, "weights", tmp_path, HERE), tmp_path / RESULT
+    status, printed, told = euphoria("benchmark", "judge", tmp_path, "--processes", 1)
+    assert status == 0, told
+    fresh = read_result(path, SMALL)["fresh"]
+    assert read_result(path, SMALL) == found | {"fresh": fresh} and fresh["seed"] == 2**128 - 1
+    assert fresh["all"]["games"] == 4 * SMALL.games and fresh["opponents"] != found["opponents"]
+    low, high = fresh["interval"]
+    difference = fresh["all"]["win_rate"] - found["all"]["win_rate"]
+    assert low < high and [fresh["difference"], (low + high) / 2] == pytest.approx([difference, difference], abs=2e-6)
+    assert f"--seed {fresh['seed']} repeats it" in printed and "The public figure holds: on fresh deals" in printed
+    assert fresh.pop("milliseconds") > 0
+    assert euphoria("benchmark", "judge", path, "--seed", fresh["seed"], "--processes", 1)[0] == 0
+    assert read_result(path, SMALL)["fresh"].items() >= fresh.items()
+    entry = make_entry(tmp_path, {}, {})
+    assert "fresh" not in entry, "those who submit do not draw the deals"
+    assert entry["entry"]["milliseconds"] == json.loads((tmp_path / TIMES).read_text())["processor milliseconds a decision"]
+
+
+def test_a_figure_of_an_agent_that_knows_the_public_deals_does_not_hold(tmp_path: Path) -> None:
+    def fresh(unit: WorkUnit) -> WorkUnit:
+        lineup = ("random", *unit.lineup[1:])
+        return unit if unit.seed == SMALL.seed else dataclasses.replace(unit, lineup=lineup, sources=tournament.sources(lineup))
+
+    found, path = judge(SMALL, "greedy", tmp_path, HERE), tmp_path / RESULT
+    assert holds(Replay(SMALL, "greedy", path, HERE).judge(1))
+    lucky = Replay(SMALL, "greedy", path, lambda work, units: ((unit, work(fresh(unit))) for unit in units)).judge(1)
+    assert not holds(lucky) and lucky["interval"][1] < 0 and lucky["all"]["win_rate"] < found["all"]["win_rate"]
+
+
+def test_a_judging_that_ends_early_writes_nothing(own: str, tmp_path: Path) -> None:
+    def interrupted(work: Any, units: list[WorkUnit]) -> Iterator[Any]:
+        if units[0].seed != SMALL.seed:
+            raise KeyboardInterrupt
+        return HERE(work, units)
+
+    agent, path = f"{own}:First", tmp_path / "out" / RESULT
+    judge(SMALL, agent, path.parent, HERE)
+    before = path.read_text()
+    with pytest.raises(KeyboardInterrupt):
+        Replay(SMALL, agent, path, interrupted).judge(1)
+    (tmp_path / f"{own}.py").write_text(OWN + "\n")
+    with pytest.raises(ValueError, match=f"result.json cannot be checked: its agent has other files: {own}.py"):
+        Replay(SMALL, agent, path, HERE).judge(1)
+    assert path.read_text() == before
 
 
 # ------------------------------------------------------------------------------------------------------------ submitting
@@ -437,6 +557,27 @@ def test_a_result_becomes_an_entry(clone: Path, tmp_path: Path) -> None:
     assert b"[code](../docs/benchmark.md), [paper](../docs/report.md)" in contents(clone)["docs/leaderboard.md"]
 
 
+def test_submitting_tells_what_is_missing_and_keeps_what_was_judged(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark_submit, "_draw_leaderboard", lambda *_: None)
+    folder = judged(tmp_path / "out", **result_of("ours", 0.5, task="duel-v2"))
+    path = clone / RESULTS / "duel-v2" / "ours-2000000-0.json"
+    words = ("benchmark", "submit", folder, "--decisions", 2_000_000, "--seed", 0, "--command", "x", "--hours", 0.5)
+    status, printed, told = euphoria(*words, cwd=clone)
+    assert status == 0, told
+    assert "Not complete: duel-v2: ours has 1 of 5 trainings with 2,000,000 decisions" in printed
+    entry = read_result(path)
+    assert entry["training"] == {"decisions": 2_000_000, "seed": 0, "command": "x", "hours": 0.5}
+    with pytest.raises(ValueError, match="results: duel-v2: ours has 1 of 5 trainings"):
+        check_entries(clone)
+    entry["fresh"] = fresh_of("ours", 0.4)
+    path.write_text(json.dumps(entry))
+    assert euphoria(*words, "--paper", "docs/report.md", cwd=clone)[0] == 0
+    again = read_result(path)
+    assert again["fresh"] == entry["fresh"] and again["entry"]["paper"] == "docs/report.md"
+
+
 def read_by(folder: Path, files: dict[str, Path]) -> None:
     """Makes the result in a folder one of an agent that read these files, by the names that the result gives them."""
     result = json.loads((folder / RESULT).read_text())
@@ -485,7 +626,7 @@ def test_files_that_cannot_be_copied_change_nothing(
 @pytest.mark.parametrize(
     ("name", "changed", "words", "message"),
     [
-        ("ours", {"task": "duel-v9"}, [], "result.json: there is no task 'duel-v9'; there are duel-v1, "),
+        ("ours", {"task": "duel-v9"}, [], "result.json: there is no task 'duel-v9'; there are duel-v2, "),
         ("ours", {"all": 3}, [], "result.json: all: expected object, got int"),
         ("ours", {"environment": {"version": "0", "fingerprint": "f"}}, [], "ours.json: judged by version 0, which played other"),
         ("greedy", {}, [], "greedy.json: the name is taken, with other games: judge the agent with another --name"),

@@ -134,7 +134,10 @@ class AgentProcess(Agent):
         return self._ask("explain", (observation, mask, rng, game))[0].answer
 
     def counts(self) -> dict[str, float]:
-        """Returns what the agent has counted, nothing if it does not count; see `euphoria_env.agent_protocol.Player`."""
+        """Returns what the agent has counted, if it counts (`euphoria_env.agent_protocol.Player`), and `processor_seconds`.
+
+        These are the seconds of processor time that its process and the descendants that have ended took.
+        """
         return self._proper(partial(checked, self._ask("counts", ())[0].answer, COUNTS, "counts"))
 
     def inputs(self) -> Inputs:
@@ -338,7 +341,7 @@ def _serve(connection: Connection, spec: str) -> None:
                 connection.send_bytes(_json({"answer": _inputs(recorder)}))
                 continue
             if kind == "counts":
-                connection.send_bytes(_json({"answer": counts_of(agent)}))
+                connection.send_bytes(_json({"answer": counts_of(agent) | {"processor_seconds": sum(os.times()[:4])}}))
                 continue
             for answer in _answers(agent, kind, arguments):
                 connection.send_bytes(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.benchmark.judging import RESULT, UNFINISHED, fingerprint
+from euphoria_agents.benchmark.judging import RESULT, UNFINISHED, effort_in, fingerprint
 from euphoria_agents.benchmark.results import read_result, validate_result
 from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.network.checkpoint import read_checkpoint
@@ -17,7 +18,7 @@ from euphoria_agents.registry import file_hashes, files_of, is_builtin, ships
 from euphoria_env.json_reader import Json
 
 RESULTS, GENERATOR = Path("benchmarks", "results"), Path("scripts", "generate_docs.py")  # in a clone
-NOTHING_ADDED = {"entry": None, "training": None}  # the keys of an entry that judging does not write
+NOTHING_ADDED = {"entry": None, "training": None, "fresh": None}  # the keys of an entry that judging does not write
 
 
 def read_entries(folder: Path, new: Mapping[Path, Json] | None = None) -> dict[Path, Json]:
@@ -45,7 +46,8 @@ def check_entries(clone: Path, new: Mapping[Path, Json] | None = None) -> None:
         new: entries that are to be written, by their paths; only their games and links are checked, those of others were before.
 
     Raises:
-        ValueError: an error of `read_entries`; the games of a result are not those of this version; a path in it leads nowhere.
+        ValueError: an error of `read_entries`; the games of a result are not those of this version; a path in it leads nowhere;
+            or, if no new ones are given, trainings are missing.
     """
     entries = read_entries(clone / RESULTS, new)
     for path, result in (new or entries).items():
@@ -59,6 +61,16 @@ def check_entries(clone: Path, new: Mapping[Path, Json] | None = None) -> None:
             link = (result.get("entry") or {}).get(key) or ""
             if "://" not in link and not (clone / link).exists():
                 raise ValueError(f"{path}: entry.{key} must be an address, or a path in the repository, not {link!r}")
+    for told in [] if new else missing_seeds(entries.values()):
+        raise ValueError(f"{clone / RESULTS}: {told}")
+
+
+def missing_seeds(entries: Iterable[Json]) -> Iterator[str]:
+    """Yields a text for each agent of which fewer trainings were judged than its task asks for."""
+    trained = [(one["task"], one["agent"]["name"], one["training"]["decisions"]) for one in entries if one.get("training")]
+    for (task, name, decisions), seeds in Counter(trained).items():
+        if seeds < (needed := task_of(task).seeds):
+            yield f"{task}: {name} has {seeds} of {needed} trainings with {decisions:,} decisions, each with a seed of its own"
 
 
 def find_clone() -> Path | None:
@@ -72,7 +84,7 @@ def make_entry(folder: Path, links: Mapping[str, str], training: Mapping[str, An
 
     Args:
         links: the values of `code` and `paper` that are known.
-        training: what is known of the training: `decisions`, `seed`, `command`.
+        training: what is known of the training: `decisions`, `seed`, `command`, `hours`.
 
     Raises:
         ValueError: the folder has no result, or a damaged one; what is said of the training is wrong or missing.
@@ -84,11 +96,13 @@ def make_entry(folder: Path, links: Mapping[str, str], training: Mapping[str, An
         unfinished = (folder / UNFINISHED).exists()
         why = "the judging is not finished, and the same command continues it" if unfinished else "no agent was judged there"
         raise ValueError(f"{folder} has no {RESULT}: {why}")
-    found = read_result(path)
+    found = {key: value for key, value in read_result(path).items() if key != "fresh"}  # not by those who submit
     training = {**_training_in_file(found["agent"]), **training}
     if not training and is_builtin(found["agent"]["spec"]) and not ships(found["agent"]["spec"]):
         raise ValueError(f"{path}: {found['agent']['spec']!r} was trained: say how, by --decisions, --seed and --command")
     found["entry"] = {"date": date.fromtimestamp(path.stat().st_mtime).isoformat(), **links}
+    if (milliseconds := effort_in(folder).milliseconds) is not None:
+        found["entry"]["milliseconds"] = milliseconds
     found |= {"training": training} if training else {}
     validate_result(found)
     return found

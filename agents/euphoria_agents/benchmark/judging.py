@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from euphoria_agents.benchmark import measures
 from euphoria_agents.benchmark.regret import play_and_judge
@@ -32,9 +29,7 @@ from euphoria_agents.validation import decoded
 from euphoria_env import Rules
 from euphoria_env.json_reader import Json
 
-REPLAYED = 8  # the units of work that a check plays again
 SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
-CLOSE = 0.05  # less than a game, and as much as the regret in a unit may differ between machines, which round otherwise
 CERTAIN = 1e-4  # the sigma of the opponents' ratings, so small that games do not change them
 JUDGED = ""  # stands for the judged agent among the rated ones; no spec is empty
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
@@ -107,48 +102,6 @@ def check_repeatable(task: Task, spec: str) -> None:
         )  # line 0 is the header of the record, so decision 0 is line 1
 
 
-@players_ended()
-def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResult]) -> int:
-    """Has the agent of a result in a file play some of its units again, compares how they end, and returns the number of games.
-
-    Raises:
-        ValueError: it is not a result of this task, it cannot be checked, or a unit did not end as the result says.
-    """
-    found, matches = read_result(path, task), matches_of(task, spec)
-    chunks = [one.get("chunks") for one in found["matches"]]
-    reasons = {
-        "its agent is not repeatable": not found["agent"]["repeatable"],
-        "it does not say how each chunk ended: it was judged by an older version": None in chunks,
-        "it was judged by an older protocol": found.get("protocol", 1) < PROTOCOL and not is_builtin(spec),
-        "its agent has other files": is_builtin(spec) and found["agent"]["files"] != file_hashes(spec),
-        "this version plays other games": found["environment"]["fingerprint"] != fingerprint(task),
-    }
-    for reason, holds in reasons.items():
-        if holds:
-            raise ValueError(f"{path} cannot be checked: {reason}")
-    claimed = _claimed(path, chunks, matches, 4 if task.judge else 2)
-    rng = np.random.default_rng(int.from_bytes(os.urandom(16)))  # nobody can predict the sample
-    chosen = [list(claimed)[k] for k in rng.choice(len(claimed), min(REPLAYED, len(claimed)), replace=False)]
-    for unit, result in run(partial(player_of(task), limit=task.seconds), chosen):
-        claims, read = found["agent"]["files"], published_names(result.inputs.get(spec, Inputs()).files)
-        if other := [
-            name for name, digest in read.items() if digest not in ([claims[name]] if name in claims else claims.values())
-        ]:
-            raise ValueError(f"{path} cannot be checked: its agent has other files: {', '.join(other)}")
-        if any(abs(here - there) > CLOSE for here, there in zip(_ended(result), claimed[unit], strict=True)):
-            raise ValueError(f"{path}: chunk {unit.number} against {unit.lineup[1]} did not end as it says")
-    return sum(unit.games for unit in chosen)
-
-
-def _claimed(path: Path, chunks: Sequence[Any], matches: Sequence[Match], size: int) -> dict[WorkUnit, list[float]]:
-    """Returns how each unit ended by the result in a file, as `_ended` has it; raises a `ValueError` if the sizes do not fit."""
-    for k, (given, match) in enumerate(zip(chunks, matches, strict=True)):
-        if len(given) != len(match.units) or any(len(ended) != size for ended in given):
-            raise ValueError(f"{path}: matches[{k}].chunks must be {len(match.units)} lists of {size} numbers")
-    units = (unit for match in matches for unit in match.units)
-    return dict(zip(units, chain.from_iterable(chunks), strict=True))
-
-
 def _ended(result: MatchResult) -> list[float]:
     """Returns what a result records of a unit: games won, the sum of ranks and, if it was judged, decisions and their regret."""
     judged = [int(result.counts["judged"]), result.counts["regret"]] if "judged" in result.counts else []
@@ -192,7 +145,7 @@ def judge(
     known, files = _read_by(spec, played)
     about["agent"] |= known
     found = {"format": FORMAT, "version": VERSION, "protocol": PROTOCOL, "task": task.name, **about}
-    found |= _scores(task, matches, played)
+    found |= scores(task, matches, played)
     effort = {"seconds": round(journal.seconds(played), 3), "processes": processes, **_effort(matches, played), "files": files}
     _complete(folder, "".join(_game_lines(match, played) for match in matches), effort, found)
     return found
@@ -222,28 +175,36 @@ def _about(task: Task, spec: str, name: str, repeatable: bool) -> dict[str, Any]
 
 
 def _effort(matches: Sequence[Match], played: Results) -> dict[str, Any]:
-    """Returns the number of games, the agent's milliseconds per decision in each match, the machine and the versions."""
+    """Returns the number of games, the agent's milliseconds per decision, the machine and the versions."""
     times = {f"{match.players - 1} x {match.against}": match.result(played).decision_times[0] for match in matches}
     return {
         "games": sum(result.games for result in played.values()),
         "milliseconds a decision": {match: round(1000 * seconds, 6) for match, seconds in times.items()},
+        "processor milliseconds a decision": processor_milliseconds(played),
         "machine": machine(),
         "versions": versions(),
     }
 
 
-def files_then(folder: Path) -> dict[str, str] | None:
-    """Returns the files that the agent of a result read, with their hashes; None if the folder does not tell."""
-    try:
-        return decoded(read_text(folder / TIMES), _Read).files
-    except ValueError:
-        return None
+def processor_milliseconds(played: Results) -> float:
+    """Returns the mean processor time of the agent's decisions, as its processes count it."""
+    seconds = sum(result.counts.get("processor_seconds", 0.0) for result in played.values())
+    return round(1000 * seconds / max(1, sum(game.decisions[0] for result in played.values() for game in result.played)), 6)
 
 
-class _Read(msgspec.Struct):
-    """The part of times.json that says which files the agent read."""
+class Effort(msgspec.Struct):
+    """The part of times.json that other commands read: the agent's files with their hashes, and its processor time."""
 
     files: dict[str, str] | None = None
+    milliseconds: float | None = msgspec.field(default=None, name="processor milliseconds a decision")
+
+
+def effort_in(folder: Path) -> Effort:
+    """Returns what the folder of a result says of the judging; nothing if it does not tell."""
+    try:
+        return decoded(read_text(folder / TIMES), Effort)
+    except ValueError:
+        return Effort()
 
 
 def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) -> Json | None:
@@ -258,7 +219,7 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) ->
     if is_builtin(spec):
         other += ["files"] * (found["agent"]["files"] != file_hashes(spec))
     elif not other:
-        files = files_then(folder)
+        files = effort_in(folder).files
         check_sure(folder / RESULT, [Inputs(unseen=found["agent"].get("unseen", []))])
         other = ["version"] if files is None else [path for path, _ in sorted(changed_since([Inputs(files)]))]
     if other:
@@ -268,27 +229,27 @@ def _result_in(folder: Path, task: Task, about: Mapping[str, Any], spec: str) ->
 
 def heading(task: Task) -> str:
     """Returns the first two lines of a Markdown table of a task's results: headings and alignment."""
-    columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", "rating"]
+    columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", *["rating"] * bool(task.anchors)]
     columns += [measures.column_title(name) for name in measures.MEASURES if task.judge]
     return f"| agent | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}"
 
 
 def row(result: Mapping[str, Any]) -> str:
-    """Returns a result as a row of that table: name, win rates against each opponent and in all, mean rank, rating."""
-    total, rating = result["all"], result["rating"]
+    """Returns a result as a row of that table: name, win rates against each opponent and in all, mean rank, perhaps rating."""
+    total, rating = result["all"], result.get("rating")
     low, high = total["paired_interval"]
     cells = [
         f"`{result['agent']['name']}`",
         *(f"{100 * against['win_rate']:.1f} %" for against in result["opponents"].values()),
         f"{100 * total['win_rate']:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
         f"{total['mean_rank']:.2f}",
-        f"{rating['mu']:.1f} ± {1.96 * rating['sigma']:.1f}",
+        *([f"{rating['mu']:.1f} ± {1.96 * rating['sigma']:.1f}"] if rating else []),
         *(measures.measure_text(result, name) or "-" for name in measures.MEASURES if result.get("measures")),
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def _scores(task: Task, matches: Sequence[Match], played: Results) -> dict[str, Any]:
+def scores(task: Task, matches: Sequence[Match], played: Results) -> dict[str, Any]:
     """Returns the scores of the agent in each match, against each kind of opponents and in all, and its rating."""
     results = {match: match.result(played) for match in matches}
 
@@ -307,7 +268,7 @@ def _scores(task: Task, matches: Sequence[Match], played: Results) -> dict[str, 
             for opponent in task.opponents
         },
         "all": pooled(results.values()),
-        "rating": _rating(task, results),
+        **({"rating": _rating(task, results)} if task.anchors else {}),
         "measures": measures.measures(_deals(matches, played)) if task.judge else {},
     }
 

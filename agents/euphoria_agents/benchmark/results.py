@@ -21,6 +21,7 @@ ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
 Count = Annotated[int, Meta(ge=0, le=10**12)]
 Rate = Annotated[float, Meta(ge=0, le=1)]
+Time = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class _Score(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -69,8 +70,10 @@ class _Training(Struct):
     decisions: Annotated[int, Meta(ge=1, le=MOST_DECISIONS)]
     seed: Count
     command: str
+    hours: Time | None = None  # of processor time, all cores together
 
 
+Day = Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]
 Link = Annotated[
     str,
     described(r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", "an address of the web, or a path in the repository"),
@@ -81,10 +84,23 @@ Link = Annotated[
 class Entry(Struct, forbid_unknown_fields=True):
     """A row of the leaderboard, without the numbers of its result."""
 
-    date: Annotated[str, described(r"^\d{4}-\d\d-\d\d$", "a day such as 2026-01-31")]  # when the agent was judged
+    date: Day  # when the agent was judged
     code: Link | None = None  # an address, or a path in this repository
     paper: Link | None = None  # the same of a paper
+    milliseconds: Time | None = None  # of processor time for a decision, when the agent was judged
     reproduced_by: list[str] = []  # who had the agent play some of its games again (`--check`), or trained it again
+
+
+class _Fresh(Struct, forbid_unknown_fields=True):
+    """The score on deals that were drawn after the submission; `Replay.judge` explains the difference."""
+
+    seed: Annotated[int, Meta(ge=0)]
+    date: Day
+    opponents: dict[str, _Score]
+    all: _Score
+    difference: float
+    interval: tuple[float, float]
+    milliseconds: Time
 
 
 class _Result(Struct, forbid_unknown_fields=True):
@@ -96,11 +112,12 @@ class _Result(Struct, forbid_unknown_fields=True):
     matches: list[_Match]
     opponents: dict[str, _Score]
     all: _Score
-    rating: _Rating
+    rating: _Rating | None = None  # if the task has ratings
     protocol: Literal[1, 2] = 1
     measures: dict[str, _Measure] = {}
     training: _Training | None = None
     entry: Entry | None = None
+    fresh: _Fresh | None = None
 
 
 def check_name(name: str) -> None:
@@ -142,14 +159,25 @@ def validate_result(found: Json, task: Task | None = None) -> None:
     _check_score("all", result.all, result.matches)
     if task.judge:
         _check_regret(result)
+    if result.fresh:
+        _check_fresh(result, result.fresh)
 
 
-def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
-    """Checks the sums and means of a score against the matches that it summarises."""
+def _check_score(key: str, score: _Score, matches: Sequence[_Score]) -> None:
+    """Checks the sums and means of a score against those that it summarises."""
     _same(f"{key}.games", score.games, sum(match.games for match in matches))
     _same(f"{key}.wins", score.wins, sum(match.wins for match in matches))
     _near(f"{key}.win_rate", score.win_rate, score.wins / score.games)
     _near(f"{key}.mean_rank", score.mean_rank, sum(match.games * match.mean_rank for match in matches) / score.games)
+
+
+def _check_fresh(result: _Result, fresh: _Fresh) -> None:
+    """Checks the score on fresh deals: as many games as on the public ones, and the difference between them."""
+    _same("fresh.opponents", sorted(fresh.opponents), sorted(result.opponents))
+    for opponent, score in fresh.opponents.items():
+        _same(f"fresh.opponents.{opponent}.games", score.games, result.opponents[opponent].games)
+    _check_score("fresh.all", fresh.all, [*fresh.opponents.values()])
+    _near("fresh.difference", fresh.difference, fresh.all.wins / fresh.all.games - result.all.wins / result.all.games)
 
 
 def _check_regret(result: _Result) -> None:

@@ -49,10 +49,12 @@ class Task:
     judged: Mapping[str, Any] = field(default_factory=dict)  # options of the games by which the agent is judged
     trained: Mapping[str, Any] | None = None  # options of the games in which it may be trained; None: `judged`
     opponents: tuple[str, ...] = ()  # specs of the opponents
-    # their ratings by openskill, from a round robin with the options `judged` (`python scripts/anchors.py`)
+    # their ratings by openskill, from a round robin with the options `judged` (`python scripts/anchors.py`); empty: no ratings
     anchors: tuple[float, ...] = ()
     seconds: float = 10.0  # the time limit of a decision
     judge: str = ""  # the spec of the searcher that judges the agent's moves; empty: none does
+    seeds: int = 3  # how many trainings, with a seed each, make a row of the leaderboard
+    earlier: str = ""  # the name of a task that has the same games, among others
 
     @property
     def rules(self) -> list[Rules]:
@@ -75,19 +77,22 @@ class Task:
 
 
 ANCHORS = {
-    "duel-v1": (-0.93, 13.16, 38.5, 49.85),
-    "table-v1": (2.04, 6.91, 45.07, 49.73),
-    "any-v1": (3.64, 3.88, 41.26, 49.57),
-    "short-v1": (2.96, 20.75, 36.67, 43.41),
-    "cards-v1": (-5.75, 15.26, 38.8, 52.26),
-    "trade-v1": (2.35, 9.31, 48.28, 44.64),
-    "text-v1": (-0.93, 13.16, 38.5, 49.85),
-    "partners-v1": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
+    "duel": (-0.93, 13.16, 38.5, 49.85),
+    "table": (2.04, 6.91, 45.07, 49.73),
+    "any": (3.64, 3.88, 41.26, 49.57),
+    "short": (2.96, 20.75, 36.67, 43.41),
+    "cards": (-5.75, 15.26, 38.8, 52.26),
+    "trade": (2.35, 9.31, 48.28, 44.64),
+    "text": (-0.93, 13.16, 38.5, 49.85),
+    "partners": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
-WITH_NETWORK = (  # the opponents of these tasks are FIXED and one of NETWORKS; each network makes a version of each task
+BASES = (  # the tasks without their versions, which name the opponents of most
     Task("duel", "two players", (2,), 1000, 101),
     Task("table", "alone against three", (4,), 1000, 102),
     Task("any", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103),
+    Task(
+        "partners", "strangers: eight players of distinct lineages", (2, 3, 4, 5, 6), 60, 107, opponents=tuple(PARTNERS.values())
+    ),
     Task("short", "two players, five stars win: minutes on a laptop", (2,), 1000, 104, {"stars_to_win": 5}),
     Task(
         "cards", "cards that were never seen in training", (2,), 1000, 105,
@@ -102,17 +107,24 @@ WITH_NETWORK = (  # the opponents of these tasks are FIXED and one of NETWORKS; 
         "text", "two players, 40 games, every move judged: for language models", (2,), 10, 110, seconds=600.0, judge=JUDGE
     ),
 )  # fmt: skip
-PARTNERS_V1 = Task(
-    "partners-v1", "strangers: eight players of distinct lineages", (2, 3, 4, 5, 6), 60, 107, opponents=tuple(PARTNERS.values())
-)
+SECOND = ("duel", "partners", "short", "cards", "trade")  # the tasks that have a version 2
 
 
-VERSIONS = (
-    replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
-    for version, network in enumerate(NETWORKS.values(), 1)
-    for task in WITH_NETWORK
-)
-TASKS = {task.name: replace(task, anchors=ANCHORS.get(task.name, ())) for task in (*VERSIONS, PARTNERS_V1)}
+def _version_1(task: Task) -> Task:
+    """Gives a task the opponents of its version 1, with their ratings."""
+    opponents = task.opponents or (*FIXED, *NETWORKS.values())
+    return replace(task, name=f"{task.name}-v1", opponents=opponents, anchors=ANCHORS[task.name])
+
+
+def _version_2(task: Task) -> Task:
+    """Gives a task those opponents that tell trained agents apart; the deals are those of version 1."""
+    opponents = task.opponents or ("greedy", *NETWORKS.values())
+    return replace(task, name=f"{task.name}-v2", opponents=opponents, seeds=5, earlier=f"{task.name}-v1")
+
+
+_FIRST = {task.name: _version_1(task) for task in BASES}
+CURRENT = (*(_version_2(task) for task in BASES if task.name in SECOND), _FIRST["text"])  # the others are of the past
+TASKS = {task.name: task for task in (*CURRENT, *_FIRST.values())}
 
 
 def task_of(name: str) -> Task:

@@ -31,6 +31,7 @@ COMMANDS = {
     "tournament": Subcommand("many agents against each other, with ratings", f"{ARGUMENTS}:TournamentOptions"),
     "benchmark": Subcommand("judge an agent by a task with a fixed protocol", f"{ARGUMENTS}:BenchmarkOptions"),
     "benchmark submit": Subcommand("make a result an entry of the leaderboard", f"{ARGUMENTS}:SubmitOptions"),
+    "benchmark judge": Subcommand("have an entry play on fresh deals", f"{ARGUMENTS}:JudgeOptions"),
     "collect": Subcommand("play games and write every decision, to learn from", f"{ARGUMENTS}:CollectOptions", "data", "pyarrow"),
     "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),

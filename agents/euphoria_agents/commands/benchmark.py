@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.benchmark.judging import check_result, heading, judge, matches_of, row
-from euphoria_agents.benchmark.results import check_name, read_result
+from euphoria_agents.benchmark.judging import heading, judge, matches_of, row
+from euphoria_agents.benchmark.replaying import Replay
+from euphoria_agents.benchmark.results import check_name
 from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.match_output import executor, warm_up
@@ -20,13 +21,13 @@ def run(options: BenchmarkOptions) -> None:
     console, task = Console(emoji=False, markup=False), task_of(options.task)
     check_counts(processes=options.processes)
     check_name(options.name or options.agent)
-    matches = matches_of(task, options.agent, task.runs(not options.unrepeatable))
     if options.check:
-        read_result(options.check, task)
+        replay = Replay(task, options.agent, options.check, executor(options))
         prepare()
-        games = check_result(task, options.agent, options.check, executor(options))
-        print(f"{options.check}: {games} games, drawn at random, ended as it says")
+        games = sum(unit.games for unit in replay.check())
+        print(f"{options.check}: all {games:,} games ended as it says")
         return
+    matches = matches_of(task, options.agent, task.runs(not options.unrepeatable))
     games = sum(unit.games for match in matches for unit in match.units)
     warm_up(dict.fromkeys([options.agent, *task.opponents, *filter(None, [task.judge])], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:

@@ -12,8 +12,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.benchmark.entries import GENERATOR, check_entries, entry_path, find_clone, make_entry
-from euphoria_agents.benchmark.judging import files_then
+from euphoria_agents.benchmark.entries import (
+    GENERATOR,
+    RESULTS,
+    check_entries,
+    entry_path,
+    find_clone,
+    make_entry,
+    missing_seeds,
+    read_entries,
+)
+from euphoria_agents.benchmark.judging import effort_in
 from euphoria_agents.benchmark.results import read_result
 from euphoria_agents.commands.shared_arguments import SubmitOptions
 from euphoria_agents.files import MOST_READ, atomic_write, check_writable, file_hash, write_whole
@@ -26,14 +35,15 @@ COPIES = "agent"  # the folder of the agent's files, in that of the result
 
 def run(options: SubmitOptions) -> None:
     """Writes the entry and the leaderboard, and prints what to do next."""
-    entry = make_entry(options.folder, _given(options, "code", "paper"), _given(options, "decisions", "seed", "command"))
+    entry = make_entry(options.folder, _given(options, "code", "paper"), _given(options, "decisions", "seed", "command", "hours"))
     clone = find_clone()
     if clone is None:
         again = f"euphoria benchmark submit {shlex.quote(str(options.folder.absolute()))}"
         raise ValueError(f"entries are written in a clone of the repository: fork and clone it, and call there `{again}`")
     path = entry_path(clone, entry)
     if path.exists():  # what was said of it before still holds
-        entry["entry"] = (read_result(path).get("entry") or {}) | entry["entry"]
+        before = read_result(path)
+        entry = {**before, **entry, "entry": (before.get("entry") or {}) | entry["entry"]}
     check_entries(clone, {path: entry})
     copies = {} if ships(entry["agent"]["spec"]) else _copies(options.folder, entry["agent"]["files"])
     write_whole(path, json.dumps(entry, indent=1) + "\n")
@@ -44,11 +54,13 @@ def run(options: SubmitOptions) -> None:
     files = [path, *(clone / "docs" / page for page in PAGES)]
     for line in _told(entry, options.folder / COPIES if copies else None, path, files):
         print(line)
+    for missing in missing_seeds(read_entries(clone / RESULTS).values()):
+        print(f"\nNot complete: {missing}; submit the others too")
 
 
 def _copies(folder: Path, files: dict[str, str]) -> dict[str, str]:
     """Returns the paths of the files that an agent read, by the names of their copies; a `ValueError` names a changed one."""
-    paths = {digest: path for path, digest in (files_then(folder) or {}).items()}
+    paths = {digest: path for path, digest in (effort_in(folder).files or {}).items()}
     found = {name: paths[digest] for name, digest in files.items() if digest in paths}
     for name, path in found.items():
         if Path(name).is_absolute() or ".." in Path(name).parts:

@@ -98,14 +98,14 @@ class BenchmarkOptions(PlayOptions):
     of the leaderboard. docs/benchmark.md lists the tasks.
     """
 
-    task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1, text-v1 or partners-v1")
+    task: str = positional("the task: duel-v2, partners-v2, short-v2, cards-v2, trade-v2, text-v1, or one of version 1")
     agent: str = option("ppo", "the agent to judge, as for euphoria_agents.load")
     out: Path = option(Path("runs/benchmark"), "folder of the result", files=own.RESULT, unless="check")
     name: str | None = option(None, "the agent's name in the result; by default its spec")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
     check: Path | None = option(
         None,
-        "judge nothing, but play some games of this result of the same task and agent again, and compare",
+        "judge nothing, but play all games of this result of the same task and agent again, and compare",
         files=own.READ,
         metavar="RESULT",
     )
@@ -125,6 +125,20 @@ class SubmitOptions:
     decisions: int | None = option(None, "the decisions of the learner in training, all seats together")
     seed: int | None = option(None, "the seed of the training")
     command: str | None = option(None, "the command of the training", metavar="TEXT")
+    hours: float | None = option(None, "the processor time of the training in hours, all cores together")
+
+
+@dataclasses.dataclass(kw_only=True)
+class JudgeOptions(PlayOptions):
+    """Has the agent of an entry play its games again, and as many on deals drawn now, which nobody could prepare for.
+
+    The games of the entry must end as it says. The score on the fresh deals is compared with the public one, printed, and written
+    into the entry with the seed of the deals, whole or not at all.
+    """
+
+    entry: Path = positional("a file of `benchmarks/results`, or the folder of a result", own.READ)
+    agent: str | None = option(None, "the agent, if it lies elsewhere than it did; its files must be the same", metavar="SPEC")
+    seed: int | None = option(None, "the seed of the fresh deals, to repeat a judging; by default 128 random bits")
 
 
 @dataclasses.dataclass
