@@ -9,6 +9,10 @@ Kullback-Leibler divergence from the policy that the player has. A twentieth of 
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays are small, more threads only wait for each other
+
 import dataclasses
 import json
 from collections.abc import Iterator

@@ -36,6 +36,7 @@ FILES: Owned = {
 }
 PLAYERS = 4
 DECISIONS = 100_000_000  # of the learner; the time is up before
+HIDDEN = 64  # units of the afterstate head
 OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
 
 CURVE = "weights"  # the opponent in the chart
@@ -56,7 +57,7 @@ def train_one(options: Options, folder: Path, console: Console) -> str:
     """Trains for a while into a folder, and returns a summary."""
     choices = config.Options(
         run=folder, players=[PLAYERS], total_minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
-        rating_games=0, save_every=10, baselines=["weights"], win_probs_games=500,
+        rating_games=0, save_every=10, baselines=["weights"], win_probs_games=500, afterstates=HIDDEN,
     )  # fmt: skip
     start = time.perf_counter()
     trained = trainer.train(choices, console)
