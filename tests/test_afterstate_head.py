@@ -23,7 +23,7 @@ from euphoria_env.agent_protocol import query
 from tests.tools.playing import all_rules
 from tests.tools.scripts import call
 
-_, BASE = read_checkpoint(SHIPPED)
+BASE = {name: one for name, one in read_checkpoint(SHIPPED)[1].items() if not name.startswith("afterstates.")}
 WIDTH, HIDDEN = BASE["policy.0.weight"].shape[1], 5
 INPUTS = len(afterstates.NAMES) + NUM_ACTIONS + WIDTH
 
@@ -158,7 +158,8 @@ def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
     from euphoria_agents.training.network import Network, make_features
     from tests.tools.small_runs import go, options
 
-    run = go(options(tmp_path / "run", start=SHIPPED, trunk=[256, 128], afterstates=HIDDEN), updates=0)
+    start = save_checkpoint(tmp_path / "base.safetensors", BASE, {})
+    run = go(options(tmp_path / "run", start=start, trunk=[256, 128], afterstates=HIDDEN), updates=0)
     rows = Game(Rules(num_players=3), 1).states
     found = PPO.of(run.network.tensors())
     assert found.policy.after.out.shape == (HIDDEN,)
@@ -175,7 +176,8 @@ def test_the_script_learns_a_head_from_searches(tmp_path: Path) -> None:
     """What the searches said is kept, for the same player and options alone; learning goes on from the head that is there."""
     pytest.importorskip("torch")
     labels, first, second = tmp_path / "labels", tmp_path / "first.safetensors", tmp_path / "second.safetensors"
-    small = "--players", 2, "--positions", 1000, "--simulations", 2, "--epochs", 1, "--labels", labels
+    base = save_checkpoint(tmp_path / "base.safetensors", BASE, {"reward": "win"})
+    small = "--player", base, "--players", 2, "--positions", 1000, "--simulations", 2, "--epochs", 1, "--labels", labels
 
     def ask(*given: Any, code: int = 0) -> str:
         return call("afterstate_head", *small, *given, code=code)

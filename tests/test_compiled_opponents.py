@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -37,12 +38,13 @@ class Drawn:
 
 
 class Hidden(Agent):
-    """Chooses as another agent, but only in Python; `drawn` is the generator."""
+    """Chooses as another agent in compiled code does, but only in Python; `drawn` is the generator."""
 
     drawn: Drawn
 
     def __init__(self, agent: Any) -> None:
-        self.agent, self.needs_game = agent, agent.needs_game
+        self.agent, self.needs_game = copy.copy(agent), agent.needs_game or agent.needs_deals
+        self.agent.takes_wins = False
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: Any, game: Any = None) -> int:
         return int(self.agent.act(observation, mask, self.drawn, game))
