@@ -132,7 +132,10 @@ def test_after_an_hour_away_nothing_is_animated_and_then_all_is(server: ServerPr
     assert page.evaluate(VERSION) == 0
     elsewhere.unroute_all()
     until(page, f"{VERSION} > 0")
-    assert page.evaluate("window.animated") == 0 and message(page) == "" and asked.count("events") > 1
+    assert page.evaluate("window.animated") == 0
+    while asked.count("events") == 1:  # the view may come before the stream is asked for again
+        page.evaluate("0")
+    assert message(page) == ""
     while not page.evaluate("window.animated"):
         before = page.evaluate(VERSION)
         start.evaluate(POST, step)
