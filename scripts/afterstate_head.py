@@ -69,7 +69,7 @@ class Options:
 
 
 def unsettled(agent: PPO, n: int, rng: np.random.Generator) -> Iterator[Game]:
-    """Yields positions of games of n players without end, in which the head is asked."""
+    """Yields, without end, positions of games of n players that an afterstate head corrects."""
     while True:
         kept = play_games(agent, GAMES, Rules(num_players=n, max_turns=MOST_TURNS), rng, kept=KEPT)
         for row in kept.rows[kept.rows["status"] == PLAYING]:
@@ -102,8 +102,7 @@ def label(agent: PPO, search: Agent, n: int, seed: list[int]) -> dict[str, np.nd
 
 def last_layer(network: Parts, seen: np.ndarray) -> np.ndarray:
     """Returns the last hidden layer of the policy."""
-    features = network.features
-    x: np.ndarray = np.clip((seen[features.source] - features.offset) * features.scale, -1, 1)
+    x = network.features.of(seen)
     for weight, bias in network.trunk:
         x = np.maximum(x @ weight + bias, 0)
     return x
@@ -226,9 +225,8 @@ def main() -> None:
     header, tensors = read_checkpoint(options.player)
     network = parts(tensors, options.player)
     data = Positions(all_labels(options, console))
-    size = len(network.after[0][1]) if network.after else options.hidden
-    head = AfterstateLayers(len(network.policy[0][0]), size)
-    if network.after:
+    head = AfterstateLayers(len(network.policy[0][0]), network.head_size or options.hidden)
+    if network.head_size:
         with torch.no_grad():
             head.load(tensors)
     with Progress(console, "learning", "steps") as progress:

@@ -56,7 +56,7 @@ def mean(files: Sequence[Path]) -> dict[str, np.ndarray]:
         ValueError: a file cannot be read, or its network has another shape than that of the first file.
     """
     first, several = parts(read_checkpoint(files[0])[1], files[0]), []
-    network = Network(first.features, [len(bias) for _, bias in first.trunk], len(first.after[0][1]) if first.after else 0)
+    network = Network(first.features, [len(bias) for _, bias in first.trunk], first.head_size)
     for path in files:
         network.load(read_checkpoint(path)[1], path)
         several.append(network.tensors())

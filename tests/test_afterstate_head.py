@@ -162,7 +162,7 @@ def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
     run = go(options(tmp_path / "run", start=start, trunk=[256, 128], afterstates=HIDDEN), updates=0)
     rows = Game(Rules(num_players=3), 1).states
     found = PPO.of(run.network.tensors())
-    assert found.policy.after.out.shape == (HIDDEN,)
+    assert found.policy.afterstates.out.shape == (HIDDEN,)
     assert np.allclose(found.log_chances_in(rows), PPO.of(BASE).log_chances_in(rows), atol=1e-5)
     made = Network(make_features(), [256, 128], HIDDEN)
     made.load(TENSORS)
@@ -173,7 +173,7 @@ def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
 
 
 def test_the_script_learns_a_head_from_searches(tmp_path: Path) -> None:
-    """What the searches said is kept, for the same player and options alone; learning goes on from the head that is there."""
+    """It keeps what the searches said, refuses it for another player or other options, and goes on from a head that is there."""
     pytest.importorskip("torch")
     labels, first, second = tmp_path / "labels", tmp_path / "first.safetensors", tmp_path / "second.safetensors"
     base = save_checkpoint(tmp_path / "base.safetensors", BASE, {"reward": "win"})
@@ -187,6 +187,6 @@ def test_the_script_learns_a_head_from_searches(tmp_path: Path) -> None:
     before = kept.stat().st_mtime_ns
     assert ask("--out", second, "--hidden", 4).replace(second.name, first.name).startswith("with the head: ")
     assert first.read_bytes() == second.read_bytes() and kept.stat().st_mtime_ns == before
-    assert PPO.load(first).policy.after.out.shape == (4,)
+    assert PPO.load(first).policy.afterstates.out.shape == (4,)
     assert "has labels of another player or of other options" in ask("--player", first, "--out", second, code=2)
     assert first.read_bytes() == second.read_bytes()

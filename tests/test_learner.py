@@ -82,9 +82,9 @@ def judged(model: Network, rollout: Rollout) -> tuple[Any, Any, Any]:
 
 
 def corrections(model: Network, rollout: Rollout, last: Any) -> Any:
-    """What the afterstate head adds to each logit, 0 in decisions in which it was not asked."""
+    """Returns what the afterstate head adds to each logit: nothing where a move was settled."""
     found = torch.zeros(len(rollout.move), NUM_ACTIONS)
-    if model.after is None:
+    if model.afterstates is None:
         return found
     for k, (low, start) in enumerate(zip(rollout.legal.indptr[:-1], rollout.changes.indptr[:-1], strict=True)):
         changes = rollout.changes.indices[start : rollout.changes.indptr[k + 1]]
@@ -93,8 +93,8 @@ def corrections(model: Network, rollout: Rollout, last: Any) -> Any:
             mine = changes[changes["move"] == j]
             row[mine["column"].astype(np.int64)] = torch.from_numpy(mine["amount"].copy())
             assert len(mine)
-            hidden = row @ model.after.changes + model.after.moves[move] + last[k] @ model.after.shared
-            found[k, move] = torch.relu(hidden) @ model.after.out
+            hidden = row @ model.afterstates.changes + model.afterstates.moves[move] + last[k] @ model.afterstates.shared
+            found[k, move] = torch.relu(hidden) @ model.afterstates.out
     return found
 
 
@@ -243,7 +243,7 @@ def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollou
 def test_what_plays_does_not_change_while_the_network_learns(learners: Any, rollout: Rollout) -> None:
     learner = learners(1)
     player = learner.network.player()
-    arrays = *player[:-1], *player.after
+    arrays = *player[:-1], *player.afterstates
     before = [array.copy() for array in arrays]
     learner.update(rollout, 1e-2, np.random.default_rng(0), 3)
     assert all(np.array_equal(one, other) for one, other in zip(arrays, before, strict=True))

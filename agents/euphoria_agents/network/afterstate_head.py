@@ -1,7 +1,7 @@
 """The afterstate head: a small network that corrects the logits by what each legal move changes (`euphoria_env.afterstates`).
 
 Its hidden layer is the sum of a share of the policy's last hidden layer, of a row for the move, and of a row for each feature
-that changes, times its change. Where the policy is nearly sure of a move, it is not asked; most decisions are of that kind.
+that changes, times its change. It corrects nothing where the policy is nearly sure of a move, as in most decisions.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def correct_logs(policy, g, last, moves, n, logs, tape, work):  # type: ignore[n
     Returns:
         The number of these changes; 0 if nothing was corrected.
     """
-    head, size, end = policy.after, len(policy.after.out), 0
+    head, size, end = policy.afterstates, len(policy.afterstates.out), 0
     if size == 0 or settled(logs, n):
         return 0
     shared, hidden = work.shared[:size], work.hidden[:size]

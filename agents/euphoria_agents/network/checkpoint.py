@@ -17,7 +17,7 @@ import functools
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,6 +59,11 @@ class Features:
         found: np.ndarray = np.clip((values - self.offset[:, None]) * self.scale[:, None], -1, 1)
         return found
 
+    def of(self, observation: np.ndarray) -> np.ndarray:
+        """Returns the features of an observation, int8 (OBS_SIZE,), as float32 (F,)."""
+        found: np.ndarray = np.clip((observation[self.source] - self.offset) * self.scale, -1, 1)
+        return found
+
     def tensors(self) -> dict[str, np.ndarray]:
         """Returns the tensors of a checkpoint that define the features."""
         return {"features.source": self.source, "features.offset": self.offset, "features.scale": self.scale}
@@ -94,9 +99,7 @@ def save_checkpoint(
         if not name.startswith("features.") and np.abs(tensor).max(initial=0) > np.finfo(kind).max:
             raise ValueError(f"{path}: {name} has numbers beyond {np.finfo(kind).max:g}, the most that {np.dtype(kind)} holds")
     kinds = {name: np.float32 if name.startswith("features.") else kind for name in tensors} | {"features.source": np.int32}
-    header: dict[str, Any] = {"network": count_layers(tensors), "training": dict(training)}
-    if header["network"]["afterstates"]:
-        header["afterstates"] = COLUMNS
+    header = {"network": count_layers(tensors), "training": dict(training)}
     return write_tensors(path, CHECKPOINT_FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
 
 
@@ -111,6 +114,8 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     from safetensors.numpy import save_file
 
     header = {"format": kind, "version": CHECKPOINT_VERSION, **layout(), **facts}
+    if _has_head(tensors):
+        header["afterstates"] = COLUMNS
     with atomic_write(path) as beside:
         try:
             save_file({n: np.asarray(t, order="C") for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
@@ -123,7 +128,8 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
     """Reads what `write_tensors` wrote; nothing in the file is executed.
 
     Raises:
-        ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations or actions.
+        ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations, actions or
+            afterstates.
         ImportError: safetensors is not installed.
     """
     try:
@@ -138,6 +144,8 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
         with safe_open(path, framework="numpy") as file:
             header = _header(path, file.metadata() or {})
             _check(path, kind, header)
+            if _has_head(file.keys()):
+                _check_columns(path, header.get("afterstates"))
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except (OSError, SafetensorError, TypeError, AttributeError) as error:  # the latter two: a type unknown to numpy
         raise ValueError(f"{path} cannot be read as a checkpoint: {one_line(error)}") from error
@@ -155,6 +163,19 @@ def _check(path: str | Path, kind: str, header: Mapping[str, Any]) -> None:
                 f"{path} was trained with another version of the environment: its {key} is {shown(header.get(key))}, "
                 f"that of this one {value!r}"
             )
+
+
+def _has_head(names: Iterable[str]) -> bool:
+    """Returns whether tensors of these names belong to an afterstate head."""
+    return any("afterstates." in name for name in names)
+
+
+def _check_columns(path: str | Path, trained: Any) -> None:
+    """Checks that an afterstate head was trained on the columns of today's afterstates."""
+    if trained != COLUMNS:
+        names = trained if isinstance(trained, list) else []
+        differ = [name for name in [*names, *COLUMNS] if (name in names) != (name in COLUMNS)] or ["their order"]
+        raise ValueError(f"{path}: its head was trained on other afterstates, which differ in {shown(differ)}")
 
 
 def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -177,17 +198,8 @@ def without_win_probs(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads the header and the tensors of a checkpoint, float16 as float32.
-
-    Raises:
-        ValueError: see `read_tensors`; or the afterstate head was trained on other columns, which the message names.
-        ImportError: see `read_tensors`.
-    """
+    """Reads the header and the tensors of a checkpoint, float16 as float32; raises as `read_tensors` does."""
     header, tensors = read_tensors(path, CHECKPOINT_FORMAT)
-    if count_layers(tensors)["afterstates"] and (trained := header.get("afterstates")) != COLUMNS:
-        names = trained if isinstance(trained, list) else []
-        differ = [name for name in [*names, *COLUMNS] if (name in names) != (name in COLUMNS)] or ["their order"]
-        raise ValueError(f"{path}: its head was trained on other afterstates, which differ in {shown(differ)}")
     return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
 
 
@@ -235,14 +247,19 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
 
 
 class Parts(NamedTuple):
-    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) and `after` may be empty."""
+    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) and `afterstates` may be empty."""
 
     features: Features
     trunk: Layers
     policy: Layers
     value: Layers
     win_probs: Layers
-    after: Layers  # `afterstates` in files
+    afterstates: Layers
+
+    @property
+    def head_size(self) -> int:
+        """The number of hidden units of the afterstate head; 0 without one."""
+        return len(self.afterstates[0][1]) if self.afterstates else 0
 
 
 def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:

@@ -43,7 +43,7 @@ class Policy(NamedTuple):
     bias: np.ndarray  # float32 (NUM_ACTIONS,), of the policy head
     value: np.ndarray  # float32 (width,), the weights of the value head; empty without one
     value_bias: np.ndarray  # float32 (1,)
-    after: AfterstateHead
+    afterstates: AfterstateHead
 
 
 _MATRIX, _VECTOR = np.empty((0, 0), np.float32), np.empty(0, np.float32)
@@ -89,7 +89,7 @@ def normalise(out, n):  # type: ignore[no-untyped-def]
 
 @jit
 def settled(logs, n):  # type: ignore[no-untyped-def]
-    """Returns whether one of n log-probabilities is so high that the afterstate head is not asked."""
+    """Returns whether one of n log-probabilities is so high that the afterstate head corrects nothing."""
     top = -math.inf
     for k in range(n):
         top = max(top, logs[k])
@@ -229,7 +229,7 @@ def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, c
         log_chances(last, policy.head, policy.bias, legal, n, found)
         k = draw_by_logs(found, n, uniforms[i])
         moves[i] = legal[k] if k >= 0 else -1
-        unsettled[i] = len(policy.after.out) > 0 and not settled(found, n)
+        unsettled[i] = len(policy.afterstates.out) > 0 and not settled(found, n)
         if len(chances):
             for k in range(n):
                 chances[i, legal[k]] = found[k]

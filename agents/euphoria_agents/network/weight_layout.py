@@ -103,7 +103,7 @@ def lay_out_head(layers: Layers) -> AfterstateHead:
 
 
 def lay_out(
-    features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER, after: Layers = NO_LAYERS
+    features: Features, hidden: Layers, head: LayerWeights, value: LayerWeights = NO_LAYER, afterstates: Layers = NO_LAYERS
 ) -> Policy:
     """Lays out hidden layers, a policy head, perhaps a value head and an afterstate head for the compiled layers.
 
@@ -112,4 +112,4 @@ def lay_out(
     begins, rows, hidden = active_feature_rows(features, hidden)
     weights, table = flatten(hidden)
     move, bias, worth, shift = map(aligned_copy, (head[0].T, head[1], value[0].ravel(), value[1]))
-    return Policy(begins, aligned_copy(rows), weights, table, move, bias, worth, shift, lay_out_head(after))
+    return Policy(begins, aligned_copy(rows), weights, table, move, bias, worth, shift, lay_out_head(afterstates))

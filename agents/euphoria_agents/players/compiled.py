@@ -91,7 +91,7 @@ def line_up(agents: Iterable[Any]) -> LineUp:
     parts = np.ones((len(policies), _ARRAYS, 3), np.int64)
     flat: dict[Any, list[np.ndarray]] = {np.dtype(np.int64): [], np.dtype(np.float32): []}
     for k, policy in enumerate(policies):
-        for field, one in enumerate([*policy[:-1], *policy.after]):
+        for field, one in enumerate([*policy[:-1], *policy.afterstates]):
             parts[k, field, 0] = sum(map(len, flat[one.dtype]))
             parts[k, field, 1 : 1 + one.ndim] = one.shape
             flat[one.dtype].append(np.pad(one.reshape(-1), (0, -one.size % 16)))  # each begins in a line of the cache
@@ -102,7 +102,7 @@ def line_up(agents: Iterable[Any]) -> LineUp:
 
 def widths(policies: Iterable[Policy]) -> tuple[int, int]:
     """Returns the greatest widths of a layer and of an afterstate head of these networks; see `new_workspace`."""
-    return max([0, *(int(one.table[:, 2].max()) for one in policies)]), max([0, *(len(one.after.out) for one in policies)])
+    return max([0, *(int(one.table[:, 2].max()) for one in policies)]), max([0, *(len(one.afterstates.out) for one in policies)])
 
 
 LINE_UP = typeof(line_up([]))

@@ -80,7 +80,7 @@ def choose_in_games(rows, policy, uniforms, moves, chances):  # type: ignore[no-
 
     `chances` gets the log-probabilities of the legal moves, unless it is empty.
     """
-    work = new_workspace(policy.table[:, 2].max(), len(policy.after.out))
+    work = new_workspace(policy.table[:, 2].max(), len(policy.afterstates.out))
     for i in range(len(rows)):
         check(rows, i)
         n = list_moves(rows[i]["legal"], work.moves)

@@ -20,6 +20,7 @@ from euphoria_agents.players.search.sure_wins import explain_sure_win, take_sure
 from euphoria_env import actions
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.features import NUM_FEATURES
+from euphoria_env.engine.state import GAME_DTYPE
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -80,7 +81,7 @@ class PPO(Agent):
     def __init__(self, found: Parts) -> None:
         self.parts = found
         *hidden, head = found.trunk + found.policy
-        self.policy = lay_out(found.features, hidden, head, after=found.after)
+        self.policy = lay_out(found.features, hidden, head, afterstates=found.afterstates)
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:
@@ -144,8 +145,9 @@ class PPO(Agent):
         if deal is not None:
             deal = functools.cache(deal)
             if len(unsettled):
-                rows, corrected = np.concatenate([deal(k).states for k in unsettled.tolist()]), np.empty(len(unsettled), np.int64)
-                choose_in_games(rows, self.policy, uniforms[unsettled], corrected, _NO_CHANCES)
+                rows = np.concatenate([deal(k).states.view(np.uint8) for k in unsettled.tolist()])  # faster than by fields
+                corrected = np.empty(len(unsettled), np.int64)
+                choose_in_games(rows.view(GAME_DTYPE), self.policy, uniforms[unsettled], corrected, _NO_CHANCES)
                 moves[unsettled] = corrected
             if self.takes_wins:
                 take_sure_wins(moves, seen, deal)
@@ -166,8 +168,7 @@ class PPO(Agent):
         *hidden, (head, bias) = self.parts.win_probs or [NO_LAYER]
         if game is None or not len(bias):
             return None
-        features, n = self.parts.features, game.rules.num_players
-        x = np.clip((game.observation(game.player)[features.source] - features.offset) * features.scale, -1, 1)
+        x, n = self.parts.features.of(game.observation(game.player)), game.rules.num_players
         if len(hidden[0][0]) > len(x):
             described = np.empty((1, MAX_PLAYERS * NUM_FEATURES), np.float32)
             describe_positions(game.states, np.array([game.player]), described)

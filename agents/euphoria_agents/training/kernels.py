@@ -13,7 +13,7 @@ import numpy as np
 from numba import typeof, types
 
 from euphoria_agents.network.afterstate_head import CHANGE, correction, share
-from euphoria_agents.network.compiled_layers import NO_HEAD, find_rows, log_chances, normalise
+from euphoria_agents.network.compiled_layers import NO_HEAD, AfterstateHead, find_rows, log_chances, normalise
 from euphoria_agents.network.float_vectors import add_rows, add_weighted_rows
 from euphoria_agents.network.weight_layout import RowFeatures
 from euphoria_agents.training.csr import CSR
@@ -27,7 +27,7 @@ class Targets(NamedTuple):
     """The training data of the policy, with an entry for each decision."""
 
     legal: CSR  # the legal moves
-    changes: CSR  # what they change, if the afterstate head was asked (`network.afterstate_head.CHANGE`)
+    changes: CSR  # what they change, if the afterstate head corrected them (`network.afterstate_head.CHANGE`)
     move: np.ndarray  # int64, the move that was played
     log_prob: np.ndarray  # float32, its log-probability when it was played, with which PPO compares the present one
     advantage: np.ndarray  # float32
@@ -42,19 +42,23 @@ class Loss(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The policy head, or its gradients: weights (NUM_ACTIONS, width) and bias."""
+    """The policy head and the afterstate head, or their gradients; the weights are (NUM_ACTIONS, width)."""
 
     weight: np.ndarray
     bias: np.ndarray
+    afterstates: AfterstateHead
 
 
 # The types of the arguments of entry points.
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
-LISTS, AFTER, LOSS = typeof(_LISTS), typeof(NO_HEAD), typeof(Loss(0.0, 0.0, 0.0))
+LISTS, LOSS = typeof(_LISTS), typeof(Loss(0.0, 0.0, 0.0))
 CHANGES = types.NamedTuple((array(np.int64), array(CHANGE)), CSR)
 TARGETS = types.NamedTuple((LISTS, CHANGES, array(np.int64), array(np.float32), array(np.float32)), Targets)
-HEAD, FEATURES = typeof(Head(np.empty((0, 0), np.float32), _FLOATS)), typeof(RowFeatures(_INTS, np.empty(0, np.int32), _FLOATS))
+HEAD, FEATURES = (
+    typeof(Head(np.empty((0, 0), np.float32), _FLOATS, NO_HEAD)),
+    typeof(RowFeatures(_INTS, np.empty(0, np.int32), _FLOATS)),
+)
 
 
 @entry("int8[:,:] int64[:] int64[:] int16[:]")
@@ -139,42 +143,39 @@ def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):
 # --------------------------------------------------------------------------------------------------------------- the moves
 
 
-@entry("float32[:,:] float32[:,:]", HEAD, AFTER, TARGETS, "int64[:]", LOSS, HEAD, AFTER, "float64[:]")
-def learn_moves(x, by_x, head, after, targets, which, loss, by_head, by_after, facts):  # type: ignore[no-untyped-def]
+@entry("float32[:,:] float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, HEAD, "float64[:]")
+def learn_moves(x, by_x, head, targets, which, loss, by_head, facts):  # type: ignore[no-untyped-def]
     """Computes the clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss.
 
     Args:
         x: float32 (B, width), the last hidden layer of each of the decisions `which`.
-        by_x: the gradient with respect to x is added to it; those of `head` and `after` are added to `by_head` and `by_after`.
+        by_x: the gradient with respect to x is added to it; that of `head` is added to `by_head`.
         facts: float64 (4,), to which the sums of objective, entropy, clipped ratios and approximate KL divergence are added.
     """
     x, by_x, head, targets, which, by_head = borrowed((x, by_x, head, targets, which, by_head))
-    after, by_after = borrowed(after), borrowed(by_after)
     logs, by_logits = np.empty(len(head.bias), np.float32), np.empty(len(head.bias), np.float32)
+    hidden = np.empty((len(head.bias) + 1, len(head.afterstates.out)), np.float32)
     for k in range(len(which)):
         i = which[k]
-        low, high = targets.legal.indptr[i], targets.legal.indptr[i + 1]
-        legal, n = targets.legal.indices[low:high], high - low
-        log_chances(x[k], head.weight, head.bias, legal, n, logs)
-        first, last = targets.changes.indptr[i], targets.changes.indptr[i + 1]
-        changes = targets.changes.indices[first:last]
-        hidden, shared = np.empty((n if last > first else 0, len(after.out)), np.float32), np.empty(len(after.out), np.float32)
-        if last > first:
-            correct(after, x[k], legal, n, changes, logs, hidden, shared)
-        differentiate_logits(logs, legal, n, targets, i, loss, by_logits, facts)
-        for j in range(n):
+        legal = targets.legal.indices[targets.legal.indptr[i] : targets.legal.indptr[i + 1]]
+        changes = targets.changes.indices[targets.changes.indptr[i] : targets.changes.indptr[i + 1]]
+        log_chances(x[k], head.weight, head.bias, legal, len(legal), logs)
+        if len(changes):
+            correct(head.afterstates, x[k], legal, changes, logs, hidden)
+        differentiate_logits(logs, legal, targets, i, loss, by_logits, facts)
+        for j in range(len(legal)):
             by_head.bias[legal[j]] += by_logits[j]
             add_multiple(by_head.weight[legal[j]], by_logits[j], x[k])
-        add_weighted_rows(by_x[k], head.weight, legal, by_logits, 0, n)
-        if last > first:
-            correct_back(after, x[k], legal, n, changes, by_logits, hidden, shared, by_x[k], by_after)
+        add_weighted_rows(by_x[k], head.weight, legal, by_logits, 0, len(legal))
+        if len(changes):
+            correct_back(head.afterstates, x[k], legal, changes, by_logits, hidden, by_x[k], by_head.afterstates)
 
 
 @jit
-def differentiate_logits(logs, legal, n, targets, i, loss, by_logits, facts):  # type: ignore[no-untyped-def]
+def differentiate_logits(logs, legal, targets, i, loss, by_logits, facts):  # type: ignore[no-untyped-def]
     """Writes the gradient of the loss of decision i with respect to the logits of its legal moves, and adds to the facts."""
     chosen, entropy = 0, 0.0
-    for j in range(n):
+    for j in range(len(legal)):
         entropy -= math.exp(logs[j]) * logs[j]
         if legal[j] == targets.move[i]:
             chosen = j
@@ -187,52 +188,50 @@ def differentiate_logits(logs, legal, n, targets, i, loss, by_logits, facts):  #
     facts[1] += entropy
     facts[2] += abs(ratio - 1.0) > loss.clip
     facts[3] += ratio - 1.0 - difference
-    for j in range(n):
+    for j in range(len(legal)):
         chance = np.float32(math.exp(logs[j]))
         by_chance = by_chosen * ((1.0 if j == chosen else 0.0) - chance)
         by_logits[j] = by_chance + loss.scale * chance * loss.entropy * (logs[j] + entropy)
 
 
 @jit
-def correct(after, last, legal, n, changes, logs, hidden, shared):  # type: ignore[no-untyped-def]
-    """Corrects log-probabilities as `afterstate_head.correct_logs` did, from the changes; writes each move's hidden layer."""
-    share(after, last, shared)
+def correct(head, last, legal, changes, logs, hidden):  # type: ignore[no-untyped-def]
+    """Corrects log-probabilities as `afterstate_head.correct_logs` does, but from recorded changes.
+
+    `hidden` gets the hidden layer of each move; its last row is workspace.
+    """
+    share(head, last, hidden[len(hidden) - 1])
     end = 0
-    for j in range(n):
+    for j in range(len(legal)):
         first = end
         while end < len(changes) and changes[end]["move"] == j:
             end += 1
-        logs[j] += correction(after, shared, legal[j], changes, first, end, hidden[j])
-    normalise(logs, n)
+        logs[j] += correction(head, hidden[len(hidden) - 1], legal[j], changes, first, end, hidden[j])
+    normalise(logs, len(legal))
 
 
 @jit
-def correct_back(after, last, legal, n, changes, by_logits, hidden, by_shared, by_last, by_after):  # type: ignore[no-untyped-def]
-    """Adds the gradients with respect to the afterstate head and, through it, to the last hidden layer of the policy.
+def correct_back(head, last, legal, changes, by_logits, hidden, by_last, by_head):  # type: ignore[no-untyped-def]
+    """Adds the gradients with respect to an afterstate head and, through it, to the last hidden layer of the policy.
 
-    Args:
-        hidden: the hidden layer of each move; it is overwritten by its gradient.
-        by_shared: float32 (H,), workspace.
+    `hidden` comes from `correct`; its gradients replace it.
     """
+    by_shared, size = hidden[len(hidden) - 1], len(head.out)
     by_shared[:] = np.float32(0.0)
-    for j in range(n):
+    for j in range(len(legal)):
         own, factor = hidden[j], by_logits[j]
-        add_multiple(by_after.out, factor, own)
-        for c in range(len(own)):
-            own[c] = factor * after.out[c] if own[c] > np.float32(0.0) else np.float32(0.0)
+        add_multiple(by_head.out, factor, own)
+        for c in range(size):
+            own[c] = factor * head.out[c] if own[c] > np.float32(0.0) else np.float32(0.0)
         add_multiple(by_shared, np.float32(1.0), own)
-        add_multiple(by_after.moves[legal[j]], np.float32(1.0), own)
+        add_multiple(by_head.moves[legal[j]], np.float32(1.0), own)
     for k in range(len(changes)):
-        add_multiple(by_after.changes[changes[k]["column"]], changes[k]["amount"], hidden[changes[k]["move"]])
-    size = len(by_shared)
+        add_multiple(by_head.changes[changes[k]["column"]], changes[k]["amount"], hidden[changes[k]["move"]])
     for c in range(len(last)):
         if last[c] > np.float32(0.0):
-            row = slice(c * size, (c + 1) * size)
-            add_multiple(by_after.shared[row], last[c], by_shared)
-            total = np.float32(0.0)
+            add_multiple(by_head.shared[c * size : (c + 1) * size], last[c], by_shared)
             for j in range(size):
-                total += after.shared[c * size + j] * by_shared[j]
-            by_last[c] += total
+                by_last[c] += head.shared[c * size + j] * by_shared[j]
 
 
 @jit

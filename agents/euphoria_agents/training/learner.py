@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from euphoria_agents.network.compiled_layers import NO_HEAD, AfterstateHead
+from euphoria_agents.network.compiled_layers import NO_HEAD
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.kernels import Head, Loss, Targets
@@ -146,7 +146,7 @@ class Learner:
         gradients = [sums.view_as(one) for sums, one in parts]
         layers = 2 * len(self.network.trunk) + 5
         *by_layers, by_head, by_head_bias, by_value, by_value_bias = gradients[:layers]
-        by_after = head_arrays(*(one.zero_() for one in gradients[layers:])) if self.network.after else NO_HEAD
+        by_after = head_arrays(*(one.zero_() for one in gradients[layers:])) if self.network.afterstates else NO_HEAD
         with torch.no_grad():
             outputs = self._forward(which)
             by = [by_first, *map(torch.empty_like, outputs[1:])]  # the gradients with respect to the outputs
@@ -156,8 +156,8 @@ class Learner:
             torch.mv(outputs[-1].t(), error, out=by_value[0])
             by_value_bias[0] = error.sum()
             torch.outer(error, head.weight[0], out=by[-1])
-            by_moves = Head(by_head.zero_().numpy(), by_head_bias.zero_().numpy())
-            self._learn_moves(k, which, 1 / len(whole), outputs[-1].numpy(), by[-1].numpy(), by_moves, by_after)
+            by_moves = Head(by_head.zero_().numpy(), by_head_bias.zero_().numpy(), by_after)
+            self._learn_moves(k, which, 1 / len(whole), outputs[-1].numpy(), by[-1].numpy(), by_moves)
             for j in range(len(outputs) - 1, -1, -1):
                 kernels.relu_back(outputs[j].numpy(), by[j].numpy(), by_layers[2 * j].numpy())
                 if j:
@@ -173,11 +173,8 @@ class Learner:
             outputs.append(torch.addmm(one.bias, outputs[-1], one.weight.t()).relu_())
         return outputs
 
-    def _learn_moves(
-        self, k: int, which: np.ndarray, scale: float, last: np.ndarray, by: np.ndarray, by_head: Head, by_after: AfterstateHead
-    ) -> None:
-        """Adds the gradients of both heads for the moves and, through them, of the last hidden layer; adds facts to part k."""
+    def _learn_moves(self, k: int, which: np.ndarray, scale: float, last: np.ndarray, by: np.ndarray, by_head: Head) -> None:
+        """Adds the gradients with respect to the logits' head and, through it, to the last hidden layer; adds facts to part k."""
         head, loss = self.network.head, Loss(CLIP, float(self.options.entropy), scale)
-        final, after = Head(head.weight.numpy(), head.bias.numpy()), self.network.after
-        arrays = after.arrays() if after else NO_HEAD
-        kernels.learn_moves(last, by, final, arrays, self._targets, which, loss, by_head, by_after, self._facts[k, :-1])
+        final = Head(head.weight.numpy(), head.bias.numpy(), self.network.afterstate_head())
+        kernels.learn_moves(last, by, final, self._targets, which, loss, by_head, self._facts[k, :-1])

@@ -163,10 +163,6 @@ class AfterstateLayers(nn.Module):
         )
         self.shared, self.out = nn.Parameter(torch.randn(width, size) * 0.02), nn.Parameter(torch.zeros(size))
 
-    def arrays(self) -> AfterstateHead:
-        """Returns the weights for compiled code, not copied."""
-        return head_arrays(*self.parameters())
-
     def tensors(self) -> dict[str, np.ndarray]:
         """Returns the head as a checkpoint has it; no bias is apart from the moves."""
         weight = torch.cat([self.changes, self.moves, self.shared]).detach().numpy().T
@@ -201,7 +197,7 @@ class Network(nn.Module):
         self.first = FirstLayer(features, trunk[0])
         self.trunk = hidden_layers(trunk[0], trunk[1:])
         self.head, self.value_head = linear(trunk[-1], NUM_ACTIONS, 0.01), linear(trunk[-1], 1, 1.0)
-        self.after = AfterstateLayers(trunk[-1], afterstates) if afterstates else None
+        self.afterstates = AfterstateLayers(trunk[-1], afterstates) if afterstates else None
 
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
@@ -214,6 +210,10 @@ class Network(nn.Module):
             yield f"trunk.{k}", one
         yield from (("policy.0", self.head), ("value.0", self.value_head))
 
+    def afterstate_head(self) -> AfterstateHead:
+        """Returns the afterstate head for compiled code, not copied; one without hidden units if the network has none."""
+        return head_arrays(*self.afterstates.parameters()) if self.afterstates else NO_HEAD
+
     def player(self) -> Policy:
         """Returns a copy of the network for `play_kernels.play_actor_games`, which does not change while the network learns."""
         bias = self.first.bias.detach().numpy()
@@ -222,16 +222,16 @@ class Network(nn.Module):
             hidden.append((one.weight.detach().numpy().T, one.bias.detach().numpy()))
         weights, table = flatten(hidden)
         parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
-        after = AfterstateHead(*map(aligned_copy, self.after.arrays())) if self.after else NO_HEAD
         move, shift, worth, level = (aligned_copy(one.detach().numpy()) for one in parameters)
-        return Policy(self.first.begins, self.first.table(), weights, table, move, shift, worth, level, after)
+        head = AfterstateHead(*map(aligned_copy, self.afterstate_head()))
+        return Policy(self.first.begins, self.first.table(), weights, table, move, shift, worth, level, head)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Returns the tensors of the network as a checkpoint has them; see `network.checkpoint`."""
         found = self.first.features.tensors() | self.first.tensors("trunk.0")
         for name, one in self.layers():
             found |= layer_tensors(name, one)
-        found |= self.after.tensors() if self.after else {}
+        found |= self.afterstates.tensors() if self.afterstates else {}
         return {name: tensor.copy() for name, tensor in found.items()}
 
     def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
@@ -250,8 +250,8 @@ class Network(nn.Module):
             self.first.load(tensors["trunk.0.weight"], tensors["trunk.0.bias"])
             for name, one in self.layers():
                 load_layer(name, one, tensors)
-            if self.after:
-                self.after.load(tensors)
+            if self.afterstates:
+                self.afterstates.load(tensors)
 
 
 # Fields with a feature for each step: their number is a name (which tile, which space), or its first units matter most.

@@ -75,7 +75,7 @@ class Record(NamedTuple):
     following: np.ndarray  # int64, the number of the seat's next decision, OPEN or ENDED
     rows: CSR  # the rows of the observation, see `training.kernels`
     legal: CSR  # the legal moves
-    changes: CSR  # what they change, if the afterstate head was asked (`network.afterstate_head.CHANGE`)
+    changes: CSR  # what they change, if the afterstate head corrected them (`network.afterstate_head.CHANGE`)
     ended_seating: np.ndarray  # int16 (E, MAX_PLAYERS), the seating of the games that ended
     ranking: np.ndarray  # int8 (E, MAX_PLAYERS); 0 where nobody sits
 
@@ -175,14 +175,14 @@ def record_has_room(record):  # type: ignore[no-untyped-def]
     """Returns whether there is room for another decision, whatever its observation and its legal moves."""
     k = record.size[0]
     return (
-        has_room(record.rows, k, OBS_SIZE)
-        and has_room(record.legal, k, NUM_ACTIONS)
-        and has_room(record.changes, k, MOST_CHANGES)
+        list_has_room(record.rows, k, OBS_SIZE)
+        and list_has_room(record.legal, k, NUM_ACTIONS)
+        and list_has_room(record.changes, k, MOST_CHANGES)
     )
 
 
 @jit
-def has_room(lists, k, most):  # type: ignore[no-untyped-def]
+def list_has_room(lists, k, most):  # type: ignore[no-untyped-def]
     """Returns whether list k may have `most` entries."""
     return lists.indptr[k] + most <= len(lists.indices)
 
@@ -252,7 +252,7 @@ def play_actor_games(games, chosen, players, policies, critic, record):  # type:
     critic, record = borrowed(critic), borrowed(record)
     width = size = 0
     for policy in policies:
-        width, size = max(width, policy.table[:, 2].max()), max(size, len(policy.after.out))
+        width, size = max(width, policy.table[:, 2].max()), max(size, len(policy.afterstates.out))
     work = new_workspace(width, size)
     for k in range(len(chosen)):
         if not play_game(games, chosen[k], players, policies, critic, record, work):
@@ -290,7 +290,7 @@ def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths
         when: int64 (N, K), to which the number of each position's decision in its game is written.
         lengths: int64 (N,), to which the number of decisions of each game is written.
     """
-    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max(), len(policy.after.out))
+    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max(), len(policy.afterstates.out))
     for i in range(len(rows)):
         g, generator, n = rows[i], generators[i], 0
         while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):

@@ -71,7 +71,7 @@ class Trainer:
         torch.manual_seed(options.seed)
         self.network = network = Network(make_features(), options.trunk, options.afterstates)
         if job.start is not None:
-            head = network.after.tensors() if network.after else {}  # stays as it is if the checkpoint has none
+            head = network.afterstates.tensors() if network.afterstates else {}  # stays as it is if the checkpoint has none
             network.load(head | job.start, options.start or "the checkpoint")
         self.learner = Learner(network, options, threads)
         self._rng = np.random.default_rng([options.seed, 0])

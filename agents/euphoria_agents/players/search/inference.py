@@ -97,7 +97,7 @@ def _reward(header: Mapping[str, Any]) -> Any:
 
 def build_network(found: Parts) -> SearchNetwork:
     """Returns a network from its parts: policy and value must have one layer each, the win probabilities none or several."""
-    main = lay_out(found.features, found.trunk, found.policy[0], found.value[0], found.after)
+    main = lay_out(found.features, found.trunk, found.policy[0], found.value[0], found.afterstates)
     size = len(found.features.source)
     absent = np.zeros((size, 0), np.float32), np.zeros(0, np.float32)
     (weight, bias), *hidden, seats = found.win_probs or [absent, NO_LAYER]
@@ -108,7 +108,7 @@ def build_network(found: Parts) -> SearchNetwork:
     return SearchNetwork(
         main, win, aligned_copy(weight[size:].ravel()), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
         np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
-        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32), new_head_workspace(len(main.after.out)),
+        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32), new_head_workspace(len(main.afterstates.out)),
     )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def evaluate(net, g, p):  # type: ignore[no-untyped-def]
 def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
     """Writes the policy over n legal moves to `priors`, each probability raised to `power`, from the latest hidden layers.
 
-    The afterstate head is not asked.
+    It is the policy alone, without the afterstate head.
     """
     log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
     sharpen(priors, n, power)
@@ -160,7 +160,7 @@ def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
 
 @jit
 def policy_in(net, g, tape, moves, n, power, priors):  # type: ignore[no-untyped-def]
-    """Does the same with the afterstate head, for the game whose hidden layers are the latest."""
+    """Does the same with the afterstate head; g is the game whose hidden layers were computed last."""
     log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
     correct_logs(net.main, g, net.seen, moves, n, priors, tape, net.head)
     sharpen(priors, n, power)
