@@ -153,8 +153,9 @@ def test_a_head_of_other_afterstates_is_refused_by_name(tmp_path: Path, monkeypa
     assert json.dumps(checkpoint.COLUMNS) in json.dumps(read_checkpoint(save_checkpoint(path, TENSORS, {}))[0])
 
 
-def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
+def test_training_begins_with_a_player_with_or_without_a_head(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
+    from euphoria_agents.training.config import Options
     from euphoria_agents.training.network import Network, make_features
     from tests.tools.small_runs import go, options
 
@@ -164,6 +165,12 @@ def test_training_begins_with_a_player_without_a_head(tmp_path: Path) -> None:
     found = PPO.of(run.network.tensors())
     assert found.policy.afterstates.out.shape == (HIDDEN,)
     assert np.allclose(found.log_chances_in(rows), PPO.of(BASE).log_chances_in(rows), atol=1e-5)
+    start = save_checkpoint(tmp_path / "head.safetensors", TENSORS, {})
+    run = go(options(tmp_path / "other", start=start, trunk=[256, 128], afterstates=0), updates=0)
+    assert np.allclose(PPO.of(run.network.tensors()).log_chances_in(rows), PPO.of(TENSORS).log_chances_in(rows), atol=1e-4)
+    assert go(Options(resume=tmp_path / "other", decisions=900), updates=0).options.afterstates == HIDDEN
+    with pytest.raises(ValueError, match="is of another network: afterstates"):
+        go(options(tmp_path / "third", start=start, trunk=[256, 128], afterstates=HIDDEN + 1), updates=0)
     made = Network(make_features(), [256, 128], HIDDEN)
     made.load(TENSORS)
     assert np.allclose(PPO.of(made.tensors()).log_chances_in(rows), PPO.of(TENSORS).log_chances_in(rows), atol=1e-4)

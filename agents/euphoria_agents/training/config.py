@@ -83,7 +83,9 @@ class Options:
     gae_lambda: Positive = option(0.8, "of the advantage estimate")
     entropy: Share = option(0.006, "weight of the entropy bonus")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
-    afterstates: Width0 = option(0, "hidden units of a head that corrects the policy by what each move changes; 0: none")
+    afterstates: Width0 = option(
+        0, "hidden units of a head that corrects the policy by what each move changes; 0: as --start has, or none"
+    )
     seed: Seed = option(0, "of the games and the network; without --total-minutes equal seeds and threads give equal runs")
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(
         200, "games of the finished player against each baseline; 0: none"

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from euphoria_agents.dataclass_arguments import check_files
-from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors
 from euphoria_agents.registry import check_allowed
 from euphoria_agents.training.config import Number, Options, Time, check, read_options
 from euphoria_agents.training.league import LeagueMember
@@ -74,7 +74,10 @@ def open_job(options: Options) -> Job:
         job = reopen(options, options.resume)
     else:
         check(options)
-        job = Job(options, None if options.start is None else read_checkpoint(options.start)[1])
+        start = None if options.start is None else read_checkpoint(options.start)[1]
+        if start is not None and not options.afterstates:  # a head stays
+            options = dataclasses.replace(options, afterstates=parts(start, options.start or "").head_size)
+        job = Job(options, start)
     check_files(options)
     return job
 
