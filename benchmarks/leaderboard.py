@@ -13,7 +13,7 @@ from euphoria_agents.benchmark.replaying import holds
 from euphoria_agents.benchmark.tasks import CURRENT, FROZEN, TASKS, Task
 from euphoria_agents.matches.match import wilson
 
-UNKNOWN = {"rating": None, "fresh": None}  # of a result of an earlier task, in which they are of all games
+UNKNOWN = {"rating": None, "fresh": None}  # of a result of an earlier task, which has them for all of its games
 # The columns before and after those of the opponents.
 BEFORE = "agent", "decisions", "hours", "all"
 AFTER = "each seed", "fresh deals", "rank", "rating", "ms", *map(column_title, MEASURES), "entry"

@@ -117,11 +117,11 @@ def test_cards_of_judging_are_unknown_from_training() -> None:
     assert [factions.count(faction) for faction in range(4)] == [3, 3, 3, 3]
 
 
-def test_every_task_is_fair_and_its_opponents_ship_and_have_a_rating() -> None:
+def test_every_task_is_fair_and_its_opponents_ship() -> None:
     assert len({task.seed for task in tasks.BASES}) == len(tasks.BASES)
     assert all(task.games % n == 0 for task in TASKS.values() for n in task.players), "everybody has every seat equally often"
     for task in TASKS.values():
-        assert len(task.anchors) in (0, len(task.opponents))
+        assert len(task.anchors) in (0, len(task.opponents)), "all have a rating or none"
         assert all(load_untrusted(spec).act_batch is not None for spec in task.opponents), "no path: it comes with the package"
         if task.opponents[:3] == tasks.FIXED:
             assert max(task.anchors[:2]) < min(task.anchors[2:]), task.name
@@ -292,7 +292,7 @@ def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1",
 
 
 def fresh_of(name: str, rate: float, task: str = "duel-v2") -> dict[str, Any]:
-    """What is known of an agent that won half of its public games, and this share of the games on fresh deals."""
+    """The score on fresh deals, of which an agent won this share; of the public ones it had won half."""
     scores = {key: value for key, value in result_of(name, rate, task=task).items() if key in ("opponents", "all")}
     told = {"difference": round(rate - 0.5, 6), "interval": [-0.15, -0.05], "milliseconds": 0.125}
     return scores | {"seed": 2**127, "date": "2026-11-24"} | told
@@ -441,11 +441,13 @@ def test_a_network_whose_file_has_another_name_can_be_checked(tmp_path: Path) ->
         Replay(task, network, path, HERE).check()
 
 
-def test_the_replay_of_all_entries_names_those_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_replay_of_all_entries_names_those_that_are_wrong(
+    weights_judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script, folder = runpy.run_path(str(ROOT / "scripts" / "replay_entries.py")), tmp_path / RESULTS / SMALL.name
     monkeypatch.setitem(tasks.TASKS, SMALL.name, SMALL)
     monkeypatch.setitem(script["main"].__globals__, "ROOT", tmp_path)
-    found = judge(SMALL, "weights", tmp_path / "out", HERE)
+    found = json.loads((weights_judged / RESULT).read_text())
     folder.mkdir(parents=True)
     (folder / "weights.json").write_text(json.dumps(found))
     forged = {**found, "agent": {**found["agent"], "name": "forged"}, "all": {**found["all"], "interval": [0, 1]}}
@@ -458,11 +460,12 @@ def test_the_replay_of_all_entries_names_those_that_are_wrong(tmp_path: Path, mo
 # ----------------------------------------------------------------------------------------------------------- fresh deals
 
 
-def test_an_entry_is_judged_on_fresh_deals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_is_judged_on_fresh_deals(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tasks.TASKS, SMALL.name, SMALL)
     monkeypatch.setattr(benchmark_judge.secrets, "randbits", lambda bits: 2**bits - 1)
-    found, path = judge(SMALL, "weights", tmp_path, HERE), tmp_path / RESULT
-    status, printed, told = euphoria("benchmark", "judge", tmp_path, "--processes", 1)
+    path = copied / RESULT
+    found = read_result(path, SMALL)
+    status, printed, told = euphoria("benchmark", "judge", copied, "--processes", 1)
     assert status == 0, told
     fresh = read_result(path, SMALL)["fresh"]
     assert read_result(path, SMALL) == found | {"fresh": fresh} and fresh["seed"] == 2**128 - 1
@@ -474,9 +477,9 @@ def test_an_entry_is_judged_on_fresh_deals(tmp_path: Path, monkeypatch: pytest.M
     assert fresh.pop("milliseconds") > 0
     assert euphoria("benchmark", "judge", path, "--seed", fresh["seed"], "--processes", 1)[0] == 0
     assert read_result(path, SMALL)["fresh"].items() >= fresh.items()
-    entry = make_entry(tmp_path, {}, {})
+    entry = make_entry(copied, {}, {})
     assert "fresh" not in entry, "those who submit do not draw the deals"
-    assert entry["entry"]["milliseconds"] == json.loads((tmp_path / TIMES).read_text())["processor milliseconds a decision"]
+    assert entry["entry"]["milliseconds"] == json.loads((copied / TIMES).read_text())["processor milliseconds a decision"]
 
 
 def test_a_figure_of_an_agent_that_knows_the_public_deals_does_not_hold(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def make_entry(folder: Path, links: Mapping[str, str], training: Mapping[str, An
         unfinished = (folder / UNFINISHED).exists()
         why = "the judging is not finished, and the same command continues it" if unfinished else "no agent was judged there"
         raise ValueError(f"{folder} has no {RESULT}: {why}")
-    found = {key: value for key, value in read_result(path).items() if key != "fresh"}  # not by those who submit
+    found = {key: value for key, value in read_result(path).items() if key != "fresh"}  # whoever submits does not judge that
     training = {**_training_in_file(found["agent"]), **training}
     if not training and is_builtin(found["agent"]["spec"]) and not ships(found["agent"]["spec"]):
         raise ValueError(f"{path}: {found['agent']['spec']!r} was trained: say how, by --decisions, --seed and --command")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from euphoria_agents.benchmark.tasks import Task
 from euphoria_agents.files import check_writable, write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score, score
 from euphoria_agents.matches.processes import Run
-from euphoria_agents.matches.tournament import WorkUnit, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, play_units, players_ended
 from euphoria_agents.provenance import Inputs, published_names
 from euphoria_agents.registry import file_hashes, is_builtin
 from euphoria_env.json_reader import Json
@@ -34,26 +33,21 @@ class Replay:
         spec: the agent, which may lie elsewhere than it did then.
         path: the file.
         run: plays the games: `in_processes`, or on a cluster.
-        report: called with the number of games that have just ended.
 
     Raises:
         ValueError: the file is no result of this task.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        spec: str,
-        path: Path,
-        run: Run[WorkUnit, MatchResult],
-        report: Callable[[int], None] = lambda games: None,
-    ) -> None:
-        self.task, self.spec, self.path, self.run, self.report = task, spec, path, run, report
+    def __init__(self, task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResult]) -> None:
+        self.task, self.spec, self.path, self.run = task, spec, path, run
         self.found = read_result(path, task)
 
     @players_ended()
-    def check(self) -> Results:
+    def check(self, progress: Callable[[int], None] | None = None) -> Results:
         """Plays all games of the result, and returns them.
+
+        Args:
+            progress: called with a number of games when they have been played.
 
         Raises:
             ValueError: the result cannot be checked, or says something else than its games do.
@@ -61,7 +55,7 @@ class Replay:
         """
         self._check_same()
         matches = matches_of(self.task, self.spec)
-        played = self._played(matches)
+        played = self._played(matches, progress)
         known = {key: value for key, value in scores(self.task, matches, played).items() if key != "measures"}
         for key, here in known.items():  # measures follow from the chunks, or are counts of the agent
             for told in _differences(key, here, self.found.get(key, {}), CLOSE if self.task.judge else ROUNDED):
@@ -69,18 +63,18 @@ class Replay:
         return played
 
     @players_ended()
-    def judge(self, seed: int) -> Json:
+    def judge(self, seed: int, progress: Callable[[int], None] | None = None) -> Json:
         """Checks the result, plays as many games on the deals of another seed, adds their score to the file, and returns it.
 
         The file is written at the end, whole or not at all. Equal seeds, 0 or more, give equal figures but for the milliseconds.
         `difference` is the share of games won on the fresh deals less that on the public ones, with its 95 % interval; a deal,
-        played from every seat against every opponent, is one observation. Errors are those of `check`, and an `OSError` if the
-        file cannot be written.
+        played from every seat against every opponent, is one observation. `progress` and errors are those of `check`, and an
+        `OSError` says that the file cannot be written.
         """
         check_writable(self.path)
-        public = _score(self.check())
+        public = _score(self.check(progress))
         matches = matches_of(replace(self.task, seed=seed), self.spec)
-        played = self._played(matches)
+        played = self._played(matches, progress)
         fresh = _score(played)
         difference, half = fresh.rate - public.rate, Z_95 * math.hypot(fresh.win_error, public.win_error)
         known = scores(self.task, matches, played)
@@ -110,18 +104,20 @@ class Replay:
             if applies:
                 raise ValueError(f"{self.path} cannot be checked: {reason}")
 
-    def _played(self, matches: Sequence[Match]) -> Results:
+    def _played(self, matches: Sequence[Match], progress: Callable[[int], None] | None) -> Results:
         """Plays matches; raises a `ValueError` if the agent reads files that it did not read when it was judged."""
-        claims, played = self.found["agent"]["files"], {}
+        claims = self.found["agent"]["files"]
+
+        def run(work: Callable[[WorkUnit], MatchResult], units: Iterable[WorkUnit]) -> Iterator[tuple[WorkUnit, MatchResult]]:
+            for unit, result in self.run(work, units):
+                read = published_names(result.inputs.get(self.spec, Inputs()).files)
+                known = {name: [claims[name]] if name in claims else claims.values() for name in read}
+                if others := [name for name, digest in read.items() if digest not in known[name]]:
+                    raise ValueError(f"{self.path} cannot be checked: its agent has other files: {', '.join(others)}")
+                yield unit, result
+
         units = [unit for match in matches for unit in match.units]
-        for unit, result in self.run(partial(player_of(self.task), limit=self.task.seconds), units):
-            read = published_names(result.inputs.get(self.spec, Inputs()).files)
-            known = {name: [claims[name]] if name in claims else claims.values() for name in read}
-            if others := [name for name, digest in read.items() if digest not in known[name]]:
-                raise ValueError(f"{self.path} cannot be checked: its agent has other files: {', '.join(others)}")
-            played[unit] = result
-            self.report(unit.games)
-        return {unit: played[unit] for unit in units}
+        return play_units(units, Journal(), run, progress, self.task.seconds, player_of(self.task))
 
 
 def holds(fresh: Json) -> bool:

@@ -88,7 +88,7 @@ class Entry(Struct, forbid_unknown_fields=True):
     code: Link | None = None  # an address, or a path in this repository
     paper: Link | None = None  # the same of a paper
     milliseconds: Time | None = None  # of processor time for a decision, when the agent was judged
-    reproduced_by: list[str] = []  # who had the agent play some of its games again (`--check`), or trained it again
+    reproduced_by: list[str] = []  # who had the agent play its games again (`--check`), or trained it again
 
 
 class _Fresh(Struct, forbid_unknown_fields=True):

@@ -86,7 +86,7 @@ ANCHORS = {
     "text": (-0.93, 13.16, 38.5, 49.85),
     "partners": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
-BASES = (  # the tasks without their versions, which name the opponents of most
+BASES = (  # what the versions of a task have in common; the opponents are those of its versions, if none are named
     Task("duel", "two players", (2,), 1000, 101),
     Task("table", "alone against three", (4,), 1000, 102),
     Task("any", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103),
@@ -107,23 +107,23 @@ BASES = (  # the tasks without their versions, which name the opponents of most
         "text", "two players, 40 games, every move judged: for language models", (2,), 10, 110, seconds=600.0, judge=JUDGE
     ),
 )  # fmt: skip
-SECOND = ("duel", "partners", "short", "cards", "trade")  # the tasks that have a version 2
+SECOND = ("duel", "partners", "short", "cards", "trade")  # those that have a version 2
 
 
 def _version_1(task: Task) -> Task:
-    """Gives a task the opponents of its version 1, with their ratings."""
-    opponents = task.opponents or (*FIXED, *NETWORKS.values())
+    """Returns version 1 of a task, with its opponents and their ratings."""
+    opponents = task.opponents or (*FIXED, NETWORKS["network"])
     return replace(task, name=f"{task.name}-v1", opponents=opponents, anchors=ANCHORS[task.name])
 
 
 def _version_2(task: Task) -> Task:
-    """Gives a task those opponents that tell trained agents apart; the deals are those of version 1."""
-    opponents = task.opponents or ("greedy", *NETWORKS.values())
+    """Returns version 2 of a task: the deals of version 1, without its weakest opponents."""
+    opponents = task.opponents or ("greedy", NETWORKS["network"])
     return replace(task, name=f"{task.name}-v2", opponents=opponents, seeds=5, earlier=f"{task.name}-v1")
 
 
 _FIRST = {task.name: _version_1(task) for task in BASES}
-CURRENT = (*(_version_2(task) for task in BASES if task.name in SECOND), _FIRST["text"])  # the others are of the past
+CURRENT = (*(_version_2(task) for task in BASES if task.name in SECOND), _FIRST["text"])  # the others are former ones
 TASKS = {task.name: task for task in (*CURRENT, *_FIRST.values())}
 
 

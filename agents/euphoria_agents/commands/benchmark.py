@@ -24,7 +24,9 @@ def run(options: BenchmarkOptions) -> None:
     if options.check:
         replay = Replay(task, options.agent, options.check, executor(options))
         prepare()
-        games = sum(unit.games for unit in replay.check())
+        games = replay.found["all"]["games"]
+        with Progress(console, task.name, "games", games) as progress:
+            replay.check(progress.advance)
         print(f"{options.check}: all {games:,} games ended as it says")
         return
     matches = matches_of(task, options.agent, task.runs(not options.unrepeatable))

@@ -30,8 +30,7 @@ def run(options: JudgeOptions) -> None:
     player(spec)  # what cannot be made is refused before anything is compiled
     prepare()
     with Progress(Console(emoji=False, markup=False), found["task"], "games", 2 * found["all"]["games"]) as progress:
-        replay.report = progress.advance
-        fresh = replay.judge(seed)
+        fresh = replay.judge(seed, progress.advance)
     for line in _compared(found, fresh):
         print(line)
     print(f"Written to {path}; --seed {seed} repeats it.")

@@ -262,7 +262,7 @@ class Journal:
     def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
         self.file, self.records = file, records
         self._latest = time.perf_counter()
-        self.unsure: list[str] = []  # on what agents may depend whose kept games `finished` has left out for this
+        self.unsure: list[str] = []  # why `finished` left out kept games: what else their agents may depend on
 
     def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
         """Returns the results of those units that are finished, by agents that would read the same files today."""
@@ -331,10 +331,8 @@ def play_units(
         ValueError: a file that an agent reads changed while the units were played; the message names it.
     """
     results = journal.finished(units)
-    if journal.unsure:
-        print(
-            f"games are played again, since their agents may depend on {', '.join(journal.unsure)}", file=sys.stderr, flush=True
-        )
+    if what := ", ".join(journal.unsure):
+        print(f"games are played again, since their agents may depend on {what}", file=sys.stderr, flush=True)
     known = joined([*(result.inputs for result in results.values()), inputs_of({spec for one in units for spec in one.lineup})])
 
     def save(unit: WorkUnit, result: MatchResult) -> None:
