@@ -20,21 +20,12 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
-from euphoria_agents.matches import players, tournament
+from euphoria_agents.matches import players, tournament, work
 from euphoria_agents.matches.match import Played, play_match, score, wilson
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.ray_cluster import on_ray
-from euphoria_agents.matches.tournament import (
-    Journal,
-    WorkUnit,
-    comparison,
-    play_unit,
-    play_units,
-    rate,
-    schedule,
-    sources,
-    standings,
-)
+from euphoria_agents.matches.tournament import comparison, rate, schedule, standings
+from euphoria_agents.matches.work import Journal, WorkUnit, play_unit, play_units, sources
 from euphoria_env import Game, Rules
 from tests.tools.commands import euphoria, start
 
@@ -137,8 +128,9 @@ def test_paired_intervals_hold_close_to_none_and_all() -> None:
 @pytest.fixture
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any name is that of an agent."""
-    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: load("random"))
-    monkeypatch.setattr(tournament, "_hashes_once", lambda spec: {})
+    for module in (tournament, work):
+        monkeypatch.setattr(module, "player", lambda spec, limit=None: load("random"))
+    monkeypatch.setattr(work, "_hashes_once", lambda spec: {})
 
 
 @pytest.mark.usefixtures("nobody")
@@ -200,7 +192,7 @@ def test_without_ray_its_installation_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_journal_counts_the_seconds_of_every_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chunks, result, clock = [chunk(k) for k in range(4)], play_unit(chunk(0)), iter([5.0, 7.0, 7.5, 1000.0, 1003.0])
-    monkeypatch.setattr(tournament.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(work.time, "perf_counter", lambda: next(clock))
     for finished in (chunks[:2], chunks[2:3]):  # of the first start, in two processes; of the second one
         journal = Journal(tmp_path / "chunks.jsonl")
         for one in finished:

@@ -22,7 +22,8 @@ from euphoria_agents.files import file_hash, read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
-from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
+from euphoria_agents.matches.tournament import comparison, rate
+from euphoria_agents.matches.work import Journal, WorkUnit, play_unit, play_units, players_ended, sources
 from euphoria_agents.provenance import Inputs, absolute_name, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes, files_of, is_builtin
 from euphoria_agents.validation import decoded

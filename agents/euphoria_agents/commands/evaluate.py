@@ -11,7 +11,8 @@ from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.players import seed_for
-from euphoria_agents.matches.tournament import check_counts, choose_seed, comparison, keep_seed, player, seeds_of_a_unit
+from euphoria_agents.matches.tournament import comparison
+from euphoria_agents.matches.work import check_counts, choose_seed, keep_seed, player, seeds_of_a_unit
 from euphoria_agents.provenance import unseen
 from euphoria_agents.registry import language_models
 

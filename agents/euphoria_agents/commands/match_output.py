@@ -17,7 +17,7 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
+from euphoria_agents.matches.work import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_agents.provenance import unseen
 from euphoria_env import Game, Rules

@@ -21,7 +21,7 @@ from euphoria_agents.files import append_line, read_text, read_whole, write_whol
 from euphoria_agents.machine import versions
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.matches.tournament import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
+from euphoria_agents.matches.work import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.provenance import Inputs, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes
@@ -57,7 +57,7 @@ class DatasetPart:
     number: int
     first: int  # the number of its first game
     games: int  # how many games it has
-    sources: str  # what `tournament.sources` said of the agents when the work began
+    sources: str  # what `work.sources` said of the agents when the work began
 
     @property
     def name(self) -> str:
