@@ -20,6 +20,7 @@ from euphoria_agents.provenance import Inputs, joined
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import AgentGames, Story, keeps_games_apart, separated
 from euphoria_env.derived_seeds import derived_generator, derived_seed
+from euphoria_env.memory import Ids
 from euphoria_env.words import log
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
@@ -379,6 +380,7 @@ class _Tables(AgentGames):
         self._generators = {id(agent): AgentGenerator(rng) for agent in chain(cast[0], strangers)}
         self._orders = {id(agent): derived_generator(rng).permutation(TABLES).tolist() for agent in strangers}
         self._tables: list[_Table] = []
+        self.ids = Ids()  # the names of games are secret already
 
     def play(self, tables: list[_Table], report: Callable[[int], None]) -> None:
         """Plays some games to their end; `report` is called with a number of games that have ended."""
@@ -402,6 +404,19 @@ class _Tables(AgentGames):
         waiting = [self._tables[k].game for k in games]
         return np.stack([game.observation(game.player) for game in waiting]), np.stack([game.mask() for game in waiting])
 
+    def name(self, game: int) -> str:
+        """Returns the name of a game."""
+        return self._tables[game].name
+
+    def deciders(self, games: list[int]) -> list[int]:
+        """Returns the seats that decide in these games."""
+        return [self._tables[k].game.player for k in games]
+
+    def last_events(self, games: list[int], k: int) -> np.ndarray:
+        """Returns the last k events of these games as the players to move see them."""
+        waiting = [self._tables[i].game for i in games]
+        return np.stack([game.last_events(game.player, k) for game in waiting])
+
     def determinized(self, game: int) -> Game:
         """Returns a game, determinized for the player who must decide."""
         table = self._tables[game]
@@ -417,4 +432,5 @@ class _Tables(AgentGames):
 
     def advance(self) -> None:
         """Removes the games that have ended."""
+        self.ids.end(table.name for table in self._tables if table.game.ranking is not None)
         self._tables = [table for table in self._tables if table.game.ranking is None]
