@@ -40,6 +40,8 @@ NAMES = {
     "agents": ("euphoria_agents.load", "euphoria_agents.specs", "euphoria_agents.Agent", "euphoria_env.agent_protocol.Player",
                "euphoria_agents.registry.load_untrusted"),
     "thoughts": tuple(f"euphoria_agents.agent.{name}" for name in ("explained", "Explanation", "MoveThought")),
+    "networks": ("euphoria_agents.players.ppo.PPO", "euphoria_agents.training.policy_and_value.PolicyAndValue",
+                 "euphoria_agents.save_checkpoint"),
     "matches": ("euphoria_agents.play_match",
                 *(f"euphoria_agents.matches.match.{name}" for name in ("MatchResult", "Score", "Played", "wilson"))),
     "studies": ("euphoria_agents.play.study.game_analysis.Analysis", "euphoria_agents.play.study.move_comparison.compare",
