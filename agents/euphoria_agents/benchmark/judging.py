@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +32,7 @@ from euphoria_env.json_reader import Json
 
 SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
 CERTAIN = 1e-4  # the sigma of the opponents' ratings, so small that games do not change them
+_GAME = "seed", "winner", "ranks", "turns", "decisions"  # of a game, in the file of all games
 JUDGED = ""  # stands for the judged agent among the rated ones; no spec is empty
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
 RECORDS = "records"
@@ -303,4 +304,6 @@ def _rating(task: Task, results: Mapping[Match, MatchResult]) -> dict[str, float
 def _game_lines(match: Match, played: Results) -> str:
     """Returns the games of a match, each as a line of JSON."""
     about = {"players": match.players, "against": match.against}
-    return "".join(json.dumps(about | asdict(game)) + "\n" for game in match.result(played).played)
+    return "".join(
+        json.dumps(about | {name: getattr(game, name) for name in _GAME}) + "\n" for game in match.result(played).played
+    )

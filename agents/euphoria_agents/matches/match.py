@@ -20,6 +20,7 @@ from euphoria_agents.provenance import Inputs, joined
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import AgentGames, Story, keeps_games_apart, separated
 from euphoria_env.derived_seeds import derived_generator, derived_seed
+from euphoria_env.event_kinds import EventKind
 from euphoria_env.memory import Ids
 from euphoria_env.words import log
 
@@ -66,6 +67,8 @@ class Played:
         ranks: the final ranks by place, 1 is best.
         turns: the number of turns begun.
         decisions: the numbers of decisions by place.
+        first: the seat that began.
+        seat: the seat of place 0; the other places follow around the table.
     """
 
     seed: int
@@ -73,6 +76,8 @@ class Played:
     ranks: list[int]
     turns: int
     decisions: list[int]
+    first: int = 0
+    seat: int = 0
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,13 @@ class MatchResult:
     def truncated(self) -> int:
         """The number of games that were cut off."""
         return sum(game.winner is None for game in self.played)
+
+    def scores_by(self, key: Callable[[Played], int]) -> dict[int, Score]:
+        """Returns the score of the first agent of the line-up in each group of games: those with an equal `key`, ascending."""
+        groups: dict[int, list[Played]] = {}
+        for game in self.played:
+            groups.setdefault(key(game), []).append(game)
+        return {k: score((one.seed, one.winner == 0, one.ranks[0]) for one in groups[k]) for k in sorted(groups)}
 
     @property
     def decisions(self) -> int:
@@ -369,7 +381,9 @@ class _Table:
         ranking = game.ranking or []
         ranks = [ranking[(place + self.rotation) % n] for place in range(n)]
         winner = None if game.winner is None else (game.winner - self.rotation) % n
-        return Played(self.seed, winner, ranks, game.turn, self.decisions)
+        events = game.event_array(None)
+        first = int(events[(events[:, 0] == EventKind.TURN).argmax(), 1])
+        return Played(self.seed, winner, ranks, game.turn, self.decisions, first, self.rotation)
 
 
 class _Tables(AgentGames):
