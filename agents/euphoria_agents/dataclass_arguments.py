@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import difflib
 import inspect
+import itertools
 import os
 import sys
+import tomllib
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -15,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from euphoria_agents.error_text import BAD_INPUT, escape_unprintable, full_text, one_line
+from euphoria_agents.files import read_text
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 from euphoria_agents.own_files import Owned, check_outputs
 
@@ -92,11 +96,30 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     parser.add_argument(TRACEBACK, action="store_true", help="show where an error came from")
     found = vars(parser.parse_args(arguments))
     found.pop("traceback")  # which is not a field; `command` looks for it itself
+    if (config := found.get("config")) is not None:
+        found = _read_config(config, hints, [*itertools.chain(*rules.values())]) | found
     for name, keys in rules.items():
         found[name] = {key: found.pop(key) for key in keys if key in found}
     chosen = options(**found)
     check_files(chosen)
     return chosen
+
+
+def _read_config(file: Path, hints: dict[str, Any], rules: list[str]) -> dict[str, Any]:
+    """Returns the options in a TOML file, by the names of their fields; a `ValueError` names one that there is not."""
+    try:
+        given = tomllib.loads(read_text(file))
+    except ValueError as error:
+        raise ValueError(f"{file} is no TOML file: {error}") from None
+    found, known = {}, {*hints, *rules} - {"config", "game"}
+    for name, value in given.items():
+        field = name.replace("-", "_")
+        if field not in known:
+            near = difflib.get_close_matches(field, known, 1)
+            meant = f"do you mean {near[0]}?" if near else f"allowed are {', '.join(sorted(known))}"
+            raise ValueError(f"{file}: there is no option {name!r}: {meant}")
+        found[field] = Path(value) if isinstance(value, str) and "Path" in str(hints.get(field)) else value
+    return found
 
 
 def _flag(field: dataclasses.Field[Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,22 @@ def _processor() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor()
+
+
+def commit() -> str | None:
+    """Returns the commit of the checkout from which this project runs, with a + if files were changed; None elsewhere."""
+    folder = Path(__file__).parents[2]
+    if not (folder / "hatch_build.py").is_file():  # the repository in which it is installed is none of ours
+        return None
+    git = "git", "-C", str(folder)
+    try:
+        found = [
+            subprocess.run([*git, *words], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "."))
+        ]
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found[0] + "+" * bool(found[1])
 
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:

@@ -54,6 +54,8 @@ RUN: Owned = {
     r"(ppo|critic|league/\d{6,})\.safetensors": _CHECKPOINT,
     r"ratings\.json": rb'\[\s*\{\s*"players": \d,\s*"against": ',
     r"progress\.csv": rb"update,decisions,",
+    r"evaluations\.csv": rb"decisions,minutes,",
+    r"config\.json": rb'\{\s*"format": "euphoria-config"',
     r"tensorboard/": b"",
 }
 _TAKEN = "there is a run in this folder already, or a file that one would replace: choose another --run, or --resume it"
@@ -64,6 +66,7 @@ PAGE: Owned = {"": rb'<!doctype html>\n<html lang="en">\n.{,1000}<title>Euphoria
 ANALYSIS: Owned = {"": rb'\{"format": "euphoria-analysis"'}
 MEASUREMENT: Owned = {"": rb'\{\s*"format": "euphoria-benchmark"'}
 EVALUATION: Owned = {"": rb'\{\s*"format": "euphoria-evaluation"'}
+CURVES: Owned = {"": rb"<\?xml [^>]*>\n<!DOCTYPE svg [^>]*>\n<svg aria-label='Wins in training'"}
 GAMES_SERVED: Owned = {"": rb"SQLite format 3\0.{52}Euph|\Z"}  # `play.web.store` checks more
 
 

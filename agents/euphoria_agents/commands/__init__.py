@@ -27,6 +27,7 @@ class Subcommand(NamedTuple):
 
 COMMANDS = {
     "train": Subcommand("train a player by self-play", f"{TRAINING}:Options", "train", "torch"),
+    "curves": Subcommand("draw how strong players became in training", f"{ARGUMENTS}:CurvesOptions", needs="matplotlib"),
     "evaluate": Subcommand("compare an agent with others, with intervals", f"{ARGUMENTS}:EvaluateOptions"),
     "tournament": Subcommand("many agents against each other, with ratings", f"{ARGUMENTS}:TournamentOptions"),
     "benchmark": Subcommand("judge an agent by a task with a fixed protocol", f"{ARGUMENTS}:BenchmarkOptions"),

@@ -267,3 +267,17 @@ class CompileOptions:
 
     The compiled code is kept, so that nothing has to wait for the compiler later; existing code is not compiled again.
     """
+
+
+@dataclasses.dataclass(kw_only=True)
+class CurvesOptions:
+    """Draws how strong players became in training, from the evaluations of their runs (`euphoria train --evaluate-every`).
+
+    Runs that differ in their seeds alone are one line: the mean of the wins, and a band from the lowest to the highest. The band
+    of a single run is the 95 % interval of its games.
+    """
+
+    runs: list[Path] = positional("folders of runs", own.READ)
+    out: Path = option(Path("curves.svg"), "the file of the picture", files=own.CURVES)
+    against: list[str] = option([], "only matches against these opponents")
+    players: list[int] = option([], "only matches with these numbers of players")

@@ -16,6 +16,7 @@ from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader
 from euphoria_env.rules import OPTIONS, Rules
 
+CONFIG = "config.json"  # in the folder of a run, how it is made
 TRAINING_TURNS = 600  # turns after which a game of training is truncated, by default
 DECISIONS = 10_000_000  # of the learner in a run, by default
 THREADS = min(usable_cores(), 64)  # by default
@@ -41,8 +42,9 @@ class Options:
     """Trains a player by masked PPO: it plays against itself and against a league of baselines and past selves.
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), --resume RUN continues
-    from `state.safetensors` (as if it had not been interrupted), and `ratings.json`, `progress.csv` and `tensorboard`
-    show its progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
+    from `state.safetensors` (as if it had not been interrupted), `config.json` says how it was made, and `evaluations.csv`,
+    `ratings.json`, `progress.csv` and `tensorboard` show its progress. Ctrl-C ends the update under way, saves and stops; a
+    second one stops at once.
     """
 
     run: Path = option(Path("runs/ppo"), "folder of the run", files=NEW_RUN, unless="resume")
@@ -51,6 +53,7 @@ class Options:
         "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
         files=RUN,
     )
+    config: Path | None = option(None, "TOML file with options by name; those of the command line win", files=READ)
     threads: ThreadCount = option(THREADS, "threads that play and learn; a run keeps their number, on which its games depend")
     decisions: Large | None = option(
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
@@ -90,6 +93,11 @@ class Options:
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(
         200, "games of the finished player against each baseline; 0: none"
     )
+    evaluate_every: Count | None = option(
+        None, "play matches after each such number of decisions, without counting their time; rows of evaluations.csv"
+    )
+    against: list[str] = option(["weights", "greedy"], "opponents in these matches, at each number of players")
+    evaluation_games: Count = option(200, "games of each of these matches")
     win_probs_games: Count0 = option(
         2000,
         "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none. "

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import shlex
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,9 @@ from typing import Any
 from torch.utils.tensorboard import SummaryWriter
 
 from euphoria_agents.files import append_line, read_text, write_whole
+from euphoria_agents.machine import commit, machine, versions
+from euphoria_agents.training.config import CONFIG, Options, plain
+from euphoria_env.json_reader import read_json
 
 FILE = "progress.csv"
 
@@ -58,6 +64,23 @@ class RunLog:
                 raise
         finally:
             threading.excepthook = self._hook
+
+
+def write_config(options: Options, resumed: bool) -> None:
+    """Writes how a run is made into its folder: options, versions, commit, machine, and the commands that began or resumed it."""
+    path, before = options.run / CONFIG, list[Any]()
+    if resumed and path.exists():
+        before = read_json(read_text(path)).get("commands", [])
+    about = {
+        "format": "euphoria-config",
+        "options": {name: value for name, value in plain(options).items() if name not in ("run", "resume", "config")},
+        "commands": [*before, " ".join(map(shlex.quote, sys.argv))],
+        "seed": options.seed,
+        "versions": versions(),
+        "commit": commit(),
+        "machine": machine(),
+    }
+    write_whole(path, json.dumps(about, indent=1) + "\n")
 
 
 def _line(cells: list[str]) -> str:

@@ -90,9 +90,11 @@ def reopen(given: Options, folder: Path) -> Job:
     """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with of_a_run(folder):
-        options = read_options(header.get("options"), run=folder, resume=None, start=None, critic=None)
+        options = read_options(header.get("options"), run=folder, resume=None, start=None, critic=None, config=None)
     for spec in options.baselines:
         _check_baseline(spec, given.baselines)
+    for spec in options.against if options.evaluate_every else []:
+        _check_baseline(spec, given.against, "--against")
     with of_a_run(folder):
         check_sizes(options, arrays)
         metadata = checked(header, RunMetadata)
@@ -137,10 +139,10 @@ def of_a_run(folder: Path) -> Iterator[None]:
         raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
 
 
-def _check_baseline(spec: str, allowed: Collection[str]) -> None:
-    """Refuses a baseline of a resumed run that is neither built in nor named again, since anybody may have written the file."""
+def _check_baseline(spec: str, allowed: Collection[str], flag: str = "--baselines") -> None:
+    """Refuses an opponent of a resumed run that is neither built in nor named again, since anybody may have written the file."""
     try:
         check_allowed(spec, allowed)
     except ValueError as error:
-        again = "" if spec in allowed else f" (here: --baselines {spec})"
+        again = "" if spec in allowed else f" (here: {flag} {spec})"
         raise ValueError(f"{error}{again}") from error

@@ -22,13 +22,14 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load
 from euphoria_agents.training.config import PRESENT_SELF, Options, plain
+from euphoria_agents.training.evaluations import Evaluations
 from euphoria_agents.training.league import League
 from euphoria_agents.training.learner import STEEPEST, Learner
 from euphoria_agents.training.network import Network, make_features
 from euphoria_agents.training.ratings import rate_player
 from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
 from euphoria_agents.training.rules_mixture import game_parts
-from euphoria_agents.training.run_log import RunLog
+from euphoria_agents.training.run_log import RunLog, write_config
 from euphoria_agents.training.saved_run import (
     CRITIC,
     PLAYER,
@@ -102,13 +103,19 @@ class Trainer:
         """Trains until the end of the run, or until it is interrupted."""
         self._start, self._before = time.monotonic() - self._seconds, (self.decisions, self._seconds)
         (self.options.run / RATINGS).unlink(missing_ok=True)  # which are those of a player with less training
+        write_config(self.options, resumed=not self._new)
         with RunLog(self.options.run, self.update) as log, self._interruptible():
+            evaluations = Evaluations(self.options, self.decisions)
             if self._new:
                 self._begin()
+                if self.options.evaluate_every is not None:
+                    self._evaluate(evaluations)
             while not self._over():
-                facts = self.advance()
+                before, facts = self.decisions, self.advance()
                 self.update += 1
                 self._seconds = self._elapsed()
+                if evaluations.due(before, self.decisions):
+                    self._evaluate(evaluations)
                 self._after_update(facts, log)
             self.save()
 
@@ -179,6 +186,13 @@ class Trainer:
         self._report(facts, log)
         if due:
             self.save()
+
+    def _evaluate(self, evaluations: Evaluations) -> None:
+        """Plays the matches of this moment, whose time does not count."""
+        began = time.monotonic()
+        for line in evaluations.evaluate(self.network.tensors(), self.decisions, self._seconds):
+            self._bar.console.print(line)
+        self._start += time.monotonic() - began
 
     def _add_self(self) -> None:
         """Adds the present network to the league."""
