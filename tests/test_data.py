@@ -334,10 +334,9 @@ def test_a_data_set_of_another_version_is_converted(folder: Path, copy: Path) ->
         for key in ("observation", "final_observation"):
             expected = np.zeros_like(raw[key])
             for k, (field, one) in enumerate(there):
-                values = raw[key][:, k]
-                if known := names["values"].get(field, "").split(", ")[::-1]:
-                    values = np.where(values > 0, len(known) + 1 - values, 0) if known != [""] else values
-                expected[:, places[field, one]] = values
+                values, known = raw[key][:, k], len(names["values"].get(field, ",").split(", "))
+                named = (values > 0) & (values <= known) & (field in names["values"])
+                expected[:, places[field, one]] = np.where(named, known + 1 - values, values)
             assert np.array_equal(game[key], expected)
 
 

@@ -59,6 +59,8 @@ def _converted(tensors: Mapping[str, np.ndarray], old: Layout, new: Layout) -> d
         found[name] = by_name(tensors[name], old.actions, new.actions)
     if (head := tensors.get(name := "afterstates.0.weight")) is not None:
         changes, moves, shared = np.split(head, np.cumsum([len(old.columns), len(old.actions)]), axis=1)
+        if shared.shape[1] != tensors[f"{last}.weight"].shape[1]:
+            raise ValueError("the inputs of an afterstate head")
         parts = by_name(changes, old.columns, new.columns, axis=1), by_name(moves, old.actions, new.actions, axis=1), shared
         found[name] = np.concatenate(parts, axis=1)
     return found
