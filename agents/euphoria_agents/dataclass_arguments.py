@@ -10,6 +10,7 @@ import os
 import sys
 import types
 import typing
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -180,12 +181,13 @@ def _files_in(value: Any) -> Iterator[str]:
 
 
 def command(main: Callable[[], None]) -> None:
-    """Runs a command; if its input is wrong or an agent fails, prints that as one line.
+    """Runs a command; if its input is wrong or an agent fails, prints that as one line. A warning takes a line too.
 
     Raises:
         SystemExit: with status 2 after such an error, 130 after an interrupt.
     """
     escape_unprintable()
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"  # without a line of source
     with interrupts_heeded() as interrupt:
         try:
             try:

@@ -44,7 +44,7 @@ def _codes(old: Layout, new: Layout) -> np.ndarray:
     """Returns what each value of an old entry is now, (entries, _VALUES); values that stand for names may have other numbers."""
     codes = np.tile(np.arange(_VALUES), (len(old.entries), 1))
     for row, (name, values) in zip(codes, old.entries.items(), strict=True):
-        row[1 : len(values) + 1] = _places(values, new.entries.get(name, ())) + 1
+        row[1 : len(values) + 1] = _places(values, new.entries.get(name) or values) + 1
     return codes
 
 

@@ -7,12 +7,13 @@ may be numbered otherwise; a new one counts as the mean of the others.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from euphoria_agents.network.features import FULL_SCALE, make_features
+from euphoria_agents.network.features import FULL_SCALE, Features, make_features
 from euphoria_agents.network.layouts import Layout, present_layout
 from euphoria_env.board import MAX_PLAYERS
 
@@ -35,35 +36,39 @@ def by_name(array: np.ndarray, old: tuple[str, ...], new: tuple[str, ...], axis:
         raise ValueError(f"an axis of {array.shape[axis]} for {len(old)} names")
     places = {name: k for k, name in enumerate(old)}
     index = np.array([places.get(name, len(old)) for name in new])
-    more = [(0, int(k == axis % array.ndim)) for k in range(array.ndim)]
-    return np.take(np.pad(array, more), index, axis)
+    return np.take(np.pad(array, [(0, int(k == axis)) for k in range(array.ndim)]), index, axis)
 
 
 def _converted(tensors: Mapping[str, np.ndarray], old: Layout, new: Layout) -> dict[str, np.ndarray]:
     source, *_ = given = [tensors[f"features.{name}"] for name in ("source", "offset", "scale")]
     if source.min() < 0 or source.max() >= len(old.entries) or (np.diff(source) < 0).any():
         raise ValueError("features of other entries")
-    inputs, found = _Inputs(*given), dict(tensors)
+    inputs = _Inputs(*given)
     inputs.take_over(old, new)
-    found |= inputs.features()
+    found = {**tensors, **inputs.features()}
     for layer in ("trunk.0", "outlook.0"):
-        if f"{layer}.weight" in tensors:
-            weight, bias = tensors[f"{layer}.weight"], tensors[f"{layer}.bias"]
-            own, described = weight[:, : len(source)], weight[:, len(source) :].reshape(len(bias), MAX_PLAYERS, -1)
-            weights, found[f"{layer}.bias"] = inputs.combine(own, bias)
-            if described.size:
-                described = by_name(described, old.features, new.features, axis=2)
-            found[f"{layer}.weight"] = np.concatenate([weights, described.reshape(len(bias), -1)], axis=1)
+        if (weight := tensors.get(f"{layer}.weight")) is not None:
+            own, seats = np.split(weight, [len(source)], axis=1)
+            converted, found[f"{layer}.bias"] = inputs.combine(own, tensors[f"{layer}.bias"])
+            found[f"{layer}.weight"] = np.concatenate([converted, _seats(seats, old, new)], axis=1)
     last = f"policy.{sum(name.startswith('policy.') for name in tensors) // 2 - 1}"
     for name in (f"{last}.weight", f"{last}.bias"):
         found[name] = by_name(tensors[name], old.actions, new.actions)
-    if (head := tensors.get(name := "afterstates.0.weight")) is not None:
-        changes, moves, shared = np.split(head, np.cumsum([len(old.columns), len(old.actions)]), axis=1)
+    if (weight := tensors.get("afterstates.0.weight")) is not None:
+        changes, moves, shared = np.split(weight, np.cumsum([len(old.columns), len(old.actions)]), axis=1)
         if shared.shape[1] != tensors[f"{last}.weight"].shape[1]:
             raise ValueError("the inputs of an afterstate head")
-        parts = by_name(changes, old.columns, new.columns, axis=1), by_name(moves, old.actions, new.actions, axis=1), shared
-        found[name] = np.concatenate(parts, axis=1)
+        known = by_name(changes, old.columns, new.columns, axis=1), by_name(moves, old.actions, new.actions, axis=1)
+        found["afterstates.0.weight"] = np.concatenate([*known, shared], axis=1)
     return found
+
+
+def _seats(weight: np.ndarray, old: Layout, new: Layout) -> np.ndarray:
+    """Returns the weights of the features of all seats, one seat after the other; there may be none."""
+    if not weight.size:
+        return weight
+    seats = by_name(weight.reshape(len(weight), MAX_PLAYERS, -1), old.features, new.features, axis=2)
+    return seats.reshape(len(weight), -1)
 
 
 class _Inputs:
@@ -74,15 +79,10 @@ class _Inputs:
     """
 
     def __init__(self, source: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
-        self._of = np.split(np.arange(len(source)), np.searchsorted(source, np.arange(1, source.max() + 1)))
-        self._offset, self._scale = offset, scale
+        self._source, self._offset, self._scale = source, offset, scale
         self._rows: list[tuple[int, Any, Any]] = []  # source, offset, scale of each new feature
         self._links: list[tuple[int, int, float]] = []  # a new feature, an old one, and how much of its weights it gets
         self._bias = np.zeros(len(source))  # how much of the weights of each old feature the bias gets
-
-    def _old(self, entry: int) -> np.ndarray:
-        """Returns the old features of an entry of the old layout."""
-        return self._of[entry] if entry < len(self._of) else np.zeros(0, np.int64)
 
     def _table(self, features: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Returns old features for values of their entry, float64 (features, values)."""
@@ -92,18 +92,18 @@ class _Inputs:
 
     def take_over(self, old: Layout, new: Layout) -> None:
         """Makes the features of each entry of the new layout."""
-        places = {name: k for k, name in enumerate(old.entries)}
+        ends = np.searchsorted(self._source, np.arange(len(old.entries) + 1))
+        features_of = dict(zip(old.entries, itertools.starmap(np.arange, itertools.pairwise(ends)), strict=True))
         fresh = make_features()
         for entry, (name, values) in enumerate(new.entries.items()):
-            if (place := places.get(name)) is None:
+            if name not in old.entries:
                 self._rows += [(entry, fresh.offset[k], fresh.scale[k]) for k in np.flatnonzero(fresh.source == entry)]
-            elif values == old.entries[name]:
-                self._keep(entry, self._old(place))
+            elif old.entries[name] in (values, ()) or not values:
+                self._keep(entry, features_of[name])
             else:
-                self._recode(entry, self._old(place), old.entries[name], values)
-        for name, place in places.items():
+                self._recode(entry, features_of[name], old.entries[name], values)
+        for name, features in features_of.items():
             if name not in new.entries:
-                features = self._old(place)
                 self._bias[features] += self._table(features, np.zeros(1))[:, 0]
 
     def _keep(self, entry: int, features: np.ndarray) -> None:
@@ -122,18 +122,14 @@ class _Inputs:
         first = (wanted[:, 1] - wanted[:, 0]) / plain[1]
         steps = (np.diff(wanted) - first[:, None] * np.diff(plain))[:, 1:] / 2  # each is -1 below its value, and 1 from it on
         self._bias[features] += wanted[:, 0] + steps.sum(1)
-        for k, row in enumerate([(0.0, plain[1]), *((step - 0.5, 2.0) for step in values[2:])]):
-            shares = first if k == 0 else steps[:, k - 1]
+        rows = [(0.0, plain[1]), *((value - 0.5, 2.0) for value in values[2:])]
+        for row, shares in zip(rows, [first, *steps.T], strict=True):
             self._links += [(len(self._rows), feature, share) for feature, share in zip(features.tolist(), shares, strict=True)]
             self._rows.append((entry, *row))
 
     def features(self) -> dict[str, np.ndarray]:
         """Returns the tensors of the new features."""
-        source, offset, scale = np.array(self._rows, np.float64).T
-        return {
-            "features.source": source.astype(np.int32), "features.offset": offset.astype(np.float32),
-            "features.scale": scale.astype(np.float32),
-        }  # fmt: skip
+        return Features(*np.array(self._rows, np.float64).T).tensors()
 
     def combine(self, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Returns the weights of the new features, (out, in), and the bias, from those of the old ones."""
