@@ -36,6 +36,7 @@ from rich.table import Table
 
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
+from euphoria_agents.network.layouts import UNNAMED, description, is_present
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
@@ -135,7 +136,7 @@ def judged(net: inference.SearchNetwork, reward: int, positions: np.ndarray, n: 
 
 def make_test_set(path: Path, agent: PPO, numbers: list[int], rng: np.random.Generator) -> None:
     """Writes test positions of games of the agent with itself, and its playouts of each."""
-    arrays: dict[str, np.ndarray] = {}
+    arrays = {"layout": np.array(description()["layout"])}
     for n in numbers:
         kept = play_games(agent, POSITIONS, Rules(num_players=n, max_turns=MOST_TURNS), rng, kept=1)
         starts = track(
@@ -170,8 +171,9 @@ def read_test_set(path: Path, n: int) -> TestSet:
         if f"true_{n}" not in file:
             raise ValueError(f"{path}: no test positions of {n} players")
         rows, *shares = (file[f"{name}_{n}"] for name in ("rows", "phase", "won", "true"))
-    if rows.shape[1] != GAME_DTYPE.itemsize:
-        raise ValueError(f"{path}: test positions of another version, whose states have {rows.shape[1]} bytes; --make new ones")
+        same = rows.shape[1] == GAME_DTYPE.itemsize and is_present({"layout": str(file.get("layout", UNNAMED))})
+    if not same:
+        raise ValueError(f"{path}: positions of another version, whose states and cards have other numbers; --make new ones")
     return TestSet(np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0], *shares)
 
 

@@ -32,7 +32,7 @@ from euphoria_agents import charts  # noqa: E402
 from euphoria_agents.benchmark.entries import RESULTS, read_entries  # noqa: E402
 from euphoria_agents.benchmark.tasks import CURRENT, FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.matches.match import wilson  # noqa: E402
-from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
+from euphoria_agents.network.checkpoint import CHECKPOINT_FORMAT, read_tensors  # noqa: E402
 from euphoria_agents.play.web.board_data import page_icon  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
 from euphoria_env import Game, actions, afterstates, events, observations, rewards, words  # noqa: E402
@@ -272,7 +272,8 @@ def anchors_table() -> list[str]:
 
 def partners_table() -> list[str]:
     """The eight players of the task `partners`, as their files describe them."""
-    headers = {name: read_checkpoint(checkpoint_path(spec.partition(":")[2]))[0] for name, spec in PARTNERS.items()}
+    files = {name: checkpoint_path(spec.partition(":")[2]) for name, spec in PARTNERS.items()}
+    headers = {name: read_tensors(file, CHECKPOINT_FORMAT)[0] for name, file in files.items()}
     rows = ((name, f"`{spec}`", headers[name]["training"]["about"]) for name, spec in PARTNERS.items())
     return table(("name", "spec", "how it was made"), rows)
 

@@ -24,7 +24,8 @@ from torch.nn import functional
 
 from euphoria_agents.data import Dataset, load
 from euphoria_agents.dataclass_arguments import command, option, parse_options
-from euphoria_agents.network.checkpoint import Features, save_checkpoint
+from euphoria_agents.network.checkpoint import save_checkpoint
+from euphoria_agents.network.features import Features
 from euphoria_agents.own_files import PLAYER, READ
 from euphoria_env import actions, observations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 from euphoria_agents import load
 from euphoria_agents.agent_process import AgentProcess
-from euphoria_agents.network import checkpoint
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.network.compiled_layers import SETTLED
 from euphoria_agents.players.compiled import line_up
@@ -142,21 +140,11 @@ def test_heads_that_do_not_fit_are_refused(changed: dict[str, np.ndarray], messa
         PPO.of({**TENSORS, **{name: array.astype(np.float32) for name, array in changed.items()}})
 
 
-def test_a_head_of_other_afterstates_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trained: dict[str, Any] = {"morale": "mood", "chance": None}
-    columns = [trained.get(name, name) for name in checkpoint.COLUMNS]
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "COLUMNS", [name for name in columns if name])
-        path = save_checkpoint(tmp_path / "other.safetensors", TENSORS, {})
-    with pytest.raises(ValueError, match=r"other afterstates, which differ in \['mood', 'morale', 'chance'\]"):
-        load(f"ppo:{path}")
-    assert json.dumps(checkpoint.COLUMNS) in json.dumps(read_checkpoint(save_checkpoint(path, TENSORS, {}))[0])
-
-
 def test_training_begins_with_a_player_with_or_without_a_head(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
+    from euphoria_agents.network.features import make_features
     from euphoria_agents.training.config import Options
-    from euphoria_agents.training.network import Network, make_features
+    from euphoria_agents.training.network import Network
     from tests.tools.small_runs import go, options
 
     start = save_checkpoint(tmp_path / "base.safetensors", BASE, {})

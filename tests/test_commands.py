@@ -252,6 +252,14 @@ def test_an_interrupt_is_not_lost(lost: str) -> None:
     assert (done.returncode, done.stderr) == (130, "\nstopped\n")
 
 
+def test_a_warning_is_one_line() -> None:
+    done = python(
+        "import warnings\nfrom euphoria_agents.dataclass_arguments import command\n"
+        "command(lambda: warnings.warn('FILE is converted'))"
+    )
+    assert (done.returncode, done.stderr) == (0, "warning: FILE is converted\n")
+
+
 # ------------------------------------------------------------------------------------------------------- agents of your own
 
 

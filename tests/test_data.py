@@ -27,8 +27,8 @@ from euphoria_agents.matches.work import PLAYERS  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
 from euphoria_agents.registry import file_hashes  # noqa: E402
 from euphoria_env import Batch, Game, Rules  # noqa: E402
-from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
-from euphoria_env.observations import OBS_SIZE  # noqa: E402
+from euphoria_env.actions import NUM_ACTIONS, parse  # noqa: E402
+from euphoria_env.observations import FIELDS, OBS_SIZE  # noqa: E402
 from tests.tools.commands import euphoria  # noqa: E402
 
 SHORT = Rules(num_players=3, stars_to_win=2)
@@ -309,12 +309,51 @@ def test_damaged_data_are_refused(copy: Path) -> None:
         path.unlink() if path.is_fifo() else path.rmdir()
 
 
+def renamed(copy: Path, change: Callable[[str], str]) -> dict[str, Any]:
+    """Makes a data set one of another version, all names of which are in the opposite order; returns these names."""
+    found = json.loads((copy / "_about" / "dataset.json").read_text())
+    names = found["environment"]["names"]
+    for key in ("fields", "values"):
+        names[key] = {name: ", ".join(text.split(", ")[::-1]) for name, text in reversed(names[key].items())}
+    names["actions"] = change(", ".join(names["actions"].split(", ")[::-1]))
+    found["environment"]["layout"] = "other"
+    (copy / "_about" / "dataset.json").write_text(json.dumps(found))
+    return names  # type: ignore[no-any-return]
+
+
+def test_a_data_set_of_another_version_is_converted(folder: Path, copy: Path) -> None:
+    names = renamed(copy, lambda actions: actions)
+    with pytest.warns(UserWarning, match="was collected with another version of the environment, .*; only the order differs"):
+        data = load(copy)
+    there = [(field, one) for field, text in names["fields"].items() for one in text.split(", ")]
+    places = {(f.name, one): f.start + k for f in FIELDS for k, one in enumerate(f.entries or map(str, range(f.size)))}
+    moves = [parse(move) for move in names["actions"].split(", ")]
+    for game, raw in zip(data, load(folder), strict=True):
+        assert game["action"].tolist() == [moves[action] for action in raw["action"]]
+        assert np.array_equal(game["action_mask"][:, moves], raw["action_mask"])
+        for key in ("observation", "final_observation"):
+            expected = np.zeros_like(raw[key])
+            for k, (field, one) in enumerate(there):
+                values, known = raw[key][:, k], len(names["values"].get(field, ",").split(", "))
+                named = (values > 0) & (values <= known) & (field in names["values"])
+                expected[:, places[field, one]] = np.where(named, known + 1 - values, values)
+            assert np.array_equal(game[key], expected)
+
+
+def test_a_data_set_with_moves_that_are_gone_is_refused(copy: Path) -> None:
+    renamed(copy, lambda actions: actions.replace(" end, ", " stop, "))
+    with pytest.warns(UserWarning, match="gone 1: stop"):
+        data = load(copy)
+    with pytest.raises(ValueError, match="the data set has moves that are gone: stop$"):
+        list(data)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"format": "other"}, "not of the format euphoria-dataset$"),
         ({"version": 1}, "of version 1 of the format, not 3: collect it again"),
-        ({"environment": {"observations": 3}}, "those of another version"),
+        ({"environment": {"layout": "3"}}, "made with another version of the environment, and does not name its layout"),
         ({"rules": {"players": 3}}, r"rules\.players: no such key"),
         ({"agents": []}, "agents: expected array of length >= 1"),
         (

@@ -210,7 +210,8 @@ class Watching(Stranger):
 
 def test_in_training_each_seat_has_a_copy() -> None:
     torch = pytest.importorskip("torch")
-    from euphoria_agents.training.network import Network, make_features
+    from euphoria_agents.network.features import make_features
+    from euphoria_agents.training.network import Network
     from euphoria_agents.training.rollout import Actor
 
     torch.manual_seed(0)

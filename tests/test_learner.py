@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+from euphoria_agents.network.features import make_features  # noqa: E402
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.kernels import EPSILON  # noqa: E402
 from euphoria_agents.training.learner import CLIP, FACTS, PPO_EPOCHS, STEEPEST, Learner  # noqa: E402
-from euphoria_agents.training.network import Network, make_features  # noqa: E402
+from euphoria_agents.training.network import Network  # noqa: E402
 from euphoria_agents.training.rollout import Rollout  # noqa: E402
 from euphoria_agents.training.threads import Threads  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402

@@ -42,7 +42,7 @@ def test_calibration() -> None:
 def test_test_positions_of_other_versions_are_refused(tmp_path: Path) -> None:
     read, file = runpy.run_path(str(SCRIPTS / "calibration.py"))["read_test_set"], tmp_path / "positions.npz"
     np.savez(file, rows_2=np.zeros((3, 7), np.uint8), phase_2=np.zeros(3), won_2=np.zeros((3, 2)), true_2=np.zeros(3))
-    with pytest.raises(ValueError, match="of another version, whose states have 7 bytes; --make new ones"):
+    with pytest.raises(ValueError, match="of another version, whose states and cards have other numbers; --make new ones"):
         read(file, 2)
     with pytest.raises(ValueError, match="no test positions of 3 players"):
         read(file, 3)

@@ -13,6 +13,7 @@ import sys
 import tomllib
 import types
 import typing
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -203,12 +204,13 @@ def _files_in(value: Any) -> Iterator[str]:
 
 
 def command(main: Callable[[], None]) -> None:
-    """Runs a command; if its input is wrong or an agent fails, prints that as one line.
+    """Runs a command; if its input is wrong or an agent fails, prints that as one line. A warning takes a line too.
 
     Raises:
         SystemExit: with status 2 after such an error, 130 after an interrupt.
     """
     escape_unprintable()
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"  # without a line of source
     with interrupts_heeded() as interrupt:
         try:
             try:

@@ -13,7 +13,7 @@ from typing import Any
 from euphoria_agents.benchmark.judging import RESULT, UNFINISHED, effort_in, fingerprint
 from euphoria_agents.benchmark.results import read_result, validate_result
 from euphoria_agents.benchmark.tasks import task_of
-from euphoria_agents.network.checkpoint import read_checkpoint
+from euphoria_agents.network.checkpoint import CHECKPOINT_FORMAT, read_tensors
 from euphoria_agents.registry import file_hashes, files_of, is_builtin, ships
 from euphoria_env.json_reader import Json
 
@@ -113,7 +113,7 @@ def _training_in_file(agent: Mapping[str, Any]) -> Json:
     spec = agent["spec"]
     if not is_builtin(spec) or ships(spec) or file_hashes(spec) != agent["files"]:
         return {}
-    options = read_checkpoint(next(iter(files_of(spec).values())))[0].get("training")
+    options = read_tensors(next(iter(files_of(spec).values())), CHECKPOINT_FORMAT)[0].get("training")
     if not isinstance(options, dict) or "decisions_learnt" not in options:
         return {}
     about = {"decisions": options["decisions_learnt"], "seed": options.get("seed")}

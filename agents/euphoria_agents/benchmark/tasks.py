@@ -30,7 +30,15 @@ FIXED = ("random", "weights", "greedy")
 JUDGE = "mcts:200:ppo:@9e763b08636a"  # frozen too
 BUDGETS = (2_000_000, 20_000_000)  # of a training run: decisions of the learner
 RUNS = 3
-UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
+UNSEEN_RECRUITS = (  # three of each faction
+    "gary_the_electrician", "laura_the_philanthropist", "yordy_the_demotivator", "curtis_the_propagandist",
+    "maggie_the_outlaw", "xander_the_excavator", "ian_the_horticulturist", "nick_the_understudy", "steven_the_scholar",
+    "josh_the_negotiator", "maxime_the_ambassador", "zong_the_astronomer",
+)  # fmt: skip
+UNSEEN_TILES = (
+    "arena_of_peaceful_conflict", "center_for_reduced_literacy", "disassemble_a_teddy_bear_shop",
+    "laboratory_of_selective_genetics", "registry_of_personal_secrets", "theater_of_revelatory_propaganda",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from euphoria_agents.machine import versions
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
 from euphoria_agents.matches.work import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
-from euphoria_agents.network.checkpoint import layout
+from euphoria_agents.network.layouts import description
 from euphoria_agents.provenance import Inputs, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
@@ -323,7 +323,7 @@ def _description(
     return {
         "format": FORMAT,
         "version": VERSION,
-        "environment": {"name": raw_env.metadata["name"], **layout()},
+        "environment": {"name": raw_env.metadata["name"], **description()},
         "versions": {name: one for name, one in versions(PACKAGES).items() if name in PACKAGES},
         **about,
         "agents": [

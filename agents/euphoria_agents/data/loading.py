@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,9 +17,10 @@ from msgspec import Meta, Struct
 
 from euphoria_agents.data import expansion
 from euphoria_agents.data.collecting import ABOUT, DATASET, FORMAT, VERSION, origin_of
+from euphoria_agents.data.conversion import convert
 from euphoria_agents.data.parquet import Columns, check_games, joined, read_part, sha256
 from euphoria_agents.files import read_text, read_whole
-from euphoria_agents.network.checkpoint import layout
+from euphoria_agents.network.layouts import Layout, other_layout, present_layout
 from euphoria_agents.validation import checked, described
 from euphoria_env import Rules
 from euphoria_env.actions import NUM_ACTIONS
@@ -72,14 +74,14 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
         threads: the number of threads that read ahead; None: one for each core.
 
     Raises:
-        ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format; or
-            `threads` is not an integer of at least 1.
+        ValueError: there is no data set, it is damaged, or it is of another version of the format, or of another one of the
+            environment without the names of its layout; or `threads` is not an integer of at least 1.
     """
     return Dataset(Path(folder), os.cpu_count() or 1 if threads is None else read_integer("threads", threads, 1))
 
 
-def _read_description(folder: Path) -> tuple[Json, _Description]:
-    """Reads `dataset.json`, and returns its content as plain JSON and as a checked type."""
+def _read_description(folder: Path) -> tuple[Json, _Description, Layout | None]:
+    """Reads `dataset.json`; returns it as plain JSON and as a checked type, and its layout if that is not the present one."""
     path = folder / DATASET if (folder / DATASET).exists() else folder / ABOUT / DATASET
     if not path.exists():
         raise ValueError(
@@ -92,13 +94,14 @@ def _read_description(folder: Path) -> tuple[Json, _Description]:
         if found.get("version") not in (EARLIER, VERSION):
             raise ValueError(f"of version {shown(found.get('version'))} of the format, not {VERSION}: collect it again")
         about = checked(found, _Description)
-        here, there = layout(), {key: about.environment.get(key) for key in layout()}
-        if here != there:
-            raise ValueError(f"its observations and actions are those of another version, {there}, not {here}: collect it again")
         Rules.from_dict(about.rules)
+        other = other_layout(about.environment)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return found, about
+    if other is not None:
+        told = other.difference(present_layout())
+        warnings.warn(f"{folder} was collected with another version of the environment, and is converted; {told}", stacklevel=4)
+    return found, about, other
 
 
 class Dataset:
@@ -128,7 +131,7 @@ class Dataset:
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
-        self.about, found = _read_description(folder)
+        self.about, found, self._other = _read_description(folder)
         self.agents = list(dict.fromkeys(agent.spec for agent in found.agents))
         self.rules, self.reward = Rules.from_dict(found.rules), found.reward
         self.decisions = sum(file.decisions for file in found.files)
@@ -196,13 +199,14 @@ class Dataset:
             if sha256(content) != file.sha256:
                 raise ValueError(f"its SHA-256 is not that in {DATASET}")
             origin = self._origins[file.name]
-            columns = read_part(content, self.agents, None if self.about["version"] == EARLIER else origin)
+            layout = self._other or present_layout()
+            columns = read_part(content, self.agents, layout, None if self.about["version"] == EARLIER else origin)
             if columns.size != file.decisions:
                 raise ValueError(f"it has {columns.size} decisions, not {file.decisions} as {DATASET} says")
             check_games(columns.scalars, origin["first"], file.games)
-            return columns
         except ValueError as error:
             raise ValueError(f"{path} is damaged: {error}") from None
+        return convert(columns, self._other) if self._other else columns
 
 
 def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:

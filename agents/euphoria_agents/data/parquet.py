@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from euphoria_agents.network.layouts import Layout
 from euphoria_agents.training.csr import CSR, join_lists
-from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.observations import OBS_SIZE
 
 LEVEL = 6  # of compression; a higher one takes longer and saves 2 %
 ORIGIN = "euphoria"  # the key of what a file says of its games
@@ -69,7 +68,7 @@ def write_part(columns: Columns, agents: Sequence[str], origin: Mapping[str, Any
     return sink.getvalue().to_pybytes()
 
 
-def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] | None = None) -> Columns:
+def read_part(content: bytes, agents: Sequence[str], layout: Layout, origin: Mapping[str, Any] | None = None) -> Columns:
     """Returns the columns of a part, from the bytes of its file and the specs of the data set, or raises a `ValueError`."""
     try:
         table = pq.read_table(pa.BufferReader(content), use_threads=False).combine_chunks()
@@ -88,9 +87,9 @@ def read_part(content: bytes, agents: Sequence[str], origin: Mapping[str, Any] |
     for entries, values in (("entries", "values"), ("final_entries", "final_values")):
         if not np.array_equal(lists[entries].indptr, lists[values].indptr):
             raise ValueError("there are not as many entries as values")
-        _check_range("an entry", lists[entries].indices, OBS_SIZE)
-    _check_range("a legal move", lists["legal"].indices, NUM_ACTIONS)
-    _check_range("an action", scalars["action"], NUM_ACTIONS)
+        _check_range("an entry", lists[entries].indices, len(layout.entries))
+    _check_range("a legal move", lists["legal"].indices, len(layout.actions))
+    _check_range("an action", scalars["action"], len(layout.actions))
     _check_range("a seat", scalars["seat"], MAX_PLAYERS)
     return Columns(scalars, lists)
 

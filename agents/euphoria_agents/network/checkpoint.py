@@ -6,18 +6,17 @@ clip((observation[source[k]] - offset[k]) * scale[k], -1, 1). The features go th
 call `outlook`: separate layers from the features to a logit for each of six seats, the observer's first; the softmax over the
 seats in play gives the probability that each wins. Their first layer may have SEAT_FEATURES more inputs for each of these seats,
 the features of `players.search.evaluation` as the observer knows them. A player may have an afterstate head, `afterstates`, of
-two layers; its inputs are the columns of a move's afterstate, which the header names, a 1 for the move, among all, and the last
-hidden layer of the policy. Each layer but the last of a part other than `trunk` is followed by a ReLU. A training run saves its
-state in the same kind of file.
+two layers; its inputs are the columns of a move's afterstate, a 1 for the move, among all, and the last hidden layer of the
+policy. Each layer but the last of a part other than `trunk` is followed by a ReLU. The header names the entries of the
+observation, the moves and the columns (`network.layouts`). A training run saves its state in the same kind of file.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
 import sys
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,59 +24,18 @@ import numpy as np
 
 from euphoria_agents.error_text import one_line
 from euphoria_agents.files import atomic_write
+from euphoria_agents.network.conversion import convert
+from euphoria_agents.network.features import Features
+from euphoria_agents.network.layouts import description, other_layout, present_layout
 from euphoria_env import actions, observations
-from euphoria_env.afterstates import FACTS, FEATURES
+from euphoria_env.afterstates import FEATURES
 from euphoria_env.afterstates import NAMES as CHANGES
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.json_reader import read_json, shown
+from euphoria_env.json_reader import read_json
 
 CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
-SEAT_FEATURES, MOST_OF_A_FEATURE = 32, 100.0  # the features that describe a seat, and a bound of each
+SEAT_FEATURES, MOST_OF_A_FEATURE = len(FEATURES), 100.0  # the features that describe a seat, and a bound of each
 PARTS = ("trunk", "policy", "value", "outlook", "afterstates")
-COLUMNS = [name for name, _ in (*FEATURES, *FACTS)]  # of afterstates, as headers name them; the features once for all players
-
-
-class Features:
-    """The features that a network computes from an observation; the docstring of the module has the formula.
-
-    Args:
-        source: (F,) the indices of the entries of the observation, ascending.
-        offset: (F,) what is subtracted from the entry.
-        scale: (F,) the factor for the difference.
-
-    Attributes:
-        rest: (F,) float32, the features of an observation of zeros.
-    """
-
-    def __init__(self, source: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
-        self.source = source.astype(np.int32)
-        self.offset, self.scale = offset.astype(np.float32), scale.astype(np.float32)
-        self.rest = self.at(np.zeros(1, np.float32))[:, 0]
-
-    def at(self, values: np.ndarray) -> np.ndarray:
-        """Returns all features for each value that their entries may have: float32 (F, V) for `values`, float32 (V,)."""
-        found: np.ndarray = np.clip((values - self.offset[:, None]) * self.scale[:, None], -1, 1)
-        return found
-
-    def of(self, observation: np.ndarray) -> np.ndarray:
-        """Returns the features of an observation, int8 (OBS_SIZE,), as float32 (F,)."""
-        found: np.ndarray = np.clip((observation[self.source] - self.offset) * self.scale, -1, 1)
-        return found
-
-    def tensors(self) -> dict[str, np.ndarray]:
-        """Returns the tensors of a checkpoint that define the features."""
-        return {"features.source": self.source, "features.offset": self.offset, "features.scale": self.scale}
-
-
-def layout() -> dict[str, Any]:
-    """Returns the sizes of observation and action space, and a hash of all names and places; a network fits one layout."""
-    return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": _layout_hash()}
-
-
-@functools.cache
-def _layout_hash() -> str:
-    fields = [(field.name, field.start, field.size) for field in observations.table()]
-    return hashlib.blake2b(repr((fields, actions.NAMES)).encode(), digest_size=8).hexdigest()
 
 
 def save_checkpoint(
@@ -113,9 +71,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    header = {"format": kind, "version": CHECKPOINT_VERSION, **layout(), **facts}
-    if _has_head(tensors):
-        header["afterstates"] = COLUMNS
+    header = {"format": kind, "version": CHECKPOINT_VERSION, **description(), **facts}
     with atomic_write(path) as beside:
         try:
             save_file({n: np.asarray(t, order="C") for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
@@ -128,8 +84,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
     """Reads what `write_tensors` wrote; nothing in the file is executed.
 
     Raises:
-        ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations, actions or
-            afterstates.
+        ValueError: there is no such file, or it is damaged or of another kind.
         ImportError: safetensors is not installed.
     """
     try:
@@ -144,38 +99,17 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
         with safe_open(path, framework="numpy") as file:
             header = _header(path, file.metadata() or {})
             _check(path, kind, header)
-            if _has_head(file.keys()):
-                _check_columns(path, header.get("afterstates"))
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except (OSError, SafetensorError, TypeError, AttributeError) as error:  # the latter two: a type unknown to numpy
         raise ValueError(f"{path} cannot be read as a checkpoint: {one_line(error)}") from error
 
 
 def _check(path: str | Path, kind: str, header: Mapping[str, Any]) -> None:
-    """Checks that a header is of this kind, version and layout, before any tensor is read."""
+    """Checks that a header is of this kind and version, before any tensor is read."""
     if header.get("format") != kind or type(version := header.get("version")) is not int:
         raise ValueError(f"{path} is not a checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
     if version != CHECKPOINT_VERSION:
         raise ValueError(f"{path} is a checkpoint of version {version}; this is version {CHECKPOINT_VERSION}")
-    for key, value in layout().items():
-        if header.get(key) != value:
-            raise ValueError(
-                f"{path} was trained with another version of the environment: its {key} is {shown(header.get(key))}, "
-                f"that of this one {value!r}"
-            )
-
-
-def _has_head(names: Iterable[str]) -> bool:
-    """Returns whether tensors of these names belong to an afterstate head."""
-    return any("afterstates." in name for name in names)
-
-
-def _check_columns(path: str | Path, trained: Any) -> None:
-    """Checks that an afterstate head was trained on the columns of today's afterstates."""
-    if trained != COLUMNS:
-        names = trained if isinstance(trained, list) else []
-        differ = [name for name in [*names, *COLUMNS] if (name in names) != (name in COLUMNS)] or ["their order"]
-        raise ValueError(f"{path}: its head was trained on other afterstates, which differ in {shown(differ)}")
 
 
 def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -198,9 +132,23 @@ def without_win_probs(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads the header and the tensors of a checkpoint, float16 as float32; raises as `read_tensors` does."""
+    """Reads the header and the tensors of a checkpoint, float16 as float32.
+
+    One of another version of the environment is converted, and a warning says what that one did not know or this one does not.
+
+    Raises:
+        ValueError, ImportError: see `read_tensors`; or the file is of another version of the environment, and does not say what
+            its inputs and outputs are.
+    """
     header, tensors = read_tensors(path, CHECKPOINT_FORMAT)
-    return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
+    tensors = {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
+    try:
+        if (old := other_layout(header)) is not None:
+            tensors, told = convert(tensors, old), old.difference(present_layout())
+            warnings.warn(f"{path} was trained with another version of the environment, and is converted; {told}", stacklevel=2)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return header, tensors
 
 
 LayerWeights = tuple[np.ndarray, np.ndarray]  # weights and bias

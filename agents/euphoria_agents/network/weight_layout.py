@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network.checkpoint import Features, Layers, LayerWeights
+from euphoria_agents.network.checkpoint import Layers, LayerWeights
 from euphoria_agents.network.compiled_layers import NO_HEAD, VALUES, AfterstateHead, Policy
+from euphoria_agents.network.features import Features
 from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.features import NUM_CHANGES

@@ -11,15 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from euphoria_agents.network.checkpoint import Features, Layers, parts, without_win_probs
+from euphoria_agents.network.checkpoint import Layers, parts, without_win_probs
 from euphoria_agents.network.compiled_layers import NO_HEAD, AfterstateHead, Policy
+from euphoria_agents.network.features import Features
 from euphoria_agents.network.float_vectors import aligned_copy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.csr import CSR
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.features import NUM_CHANGES
-from euphoria_env.observations import FIELDS
 
 FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 MOST_ROWS = 2**15  # so that int16 can number them
@@ -252,25 +252,3 @@ class Network(nn.Module):
                 load_layer(name, one, tensors)
             if self.afterstates:
                 self.afterstates.load(tensors)
-
-
-# Fields with a feature for each step: their number is a name (which tile, which space), or its first units matter most.
-STEPPED = (
-    "num_players", "knowledge", "morale", "stars", "goods", "hand_size", "workers", "hidden_recruits", "resolved",
-    "own_artifacts", "own_recruits", "own_tiles", "allegiance", "miners", "occupant", "tile", "units", "space",
-    "placed_face", "further_left", "resolving", "payment",
-)  # fmt: skip
-MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
-FULL_SCALE = 6  # the plain feature of an entry is 1 from this value on, or at the highest value if that is lower
-
-
-def make_features() -> Features:
-    """Returns the features: each entry of an observation, scaled; for those in `STEPPED`, also each step: -1 below, 1 from it."""
-    rows: list[tuple[int, float, float]] = []
-    for field in FIELDS:
-        name = field.name.rpartition(".")[2]
-        most = min(field.high, MOST_STEPS.get(name, field.high)) if name in STEPPED else 0
-        for entry in range(field.start, field.start + field.size):
-            rows.append((entry, 0.0, 1 / min(field.high, FULL_SCALE)))
-            rows += [(entry, step - 0.5, 2.0) for step in range(2, most + 1)]
-    return Features(*np.array(rows).T)

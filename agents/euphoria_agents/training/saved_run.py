@@ -14,6 +14,7 @@ import numpy as np
 
 from euphoria_agents.dataclass_arguments import check_files
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors
+from euphoria_agents.network.layouts import is_present
 from euphoria_agents.registry import check_allowed
 from euphoria_agents.training.config import Number, Options, Time, check, read_options
 from euphoria_agents.training.league import LeagueMember
@@ -89,6 +90,9 @@ def reopen(given: Options, folder: Path) -> Job:
         ValueError: see `trainer.train`; or the run has already made more decisions than are now given.
     """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
+    if not is_present(header):
+        how = f"begin a new run with its player: --start {folder / PLAYER}"
+        raise ValueError(f"{folder / STATE}: another version of the environment began this run, whose games cannot go on: {how}")
     with of_a_run(folder):
         options = read_options(header.get("options"), run=folder, resume=None, start=None, critic=None, config=None)
     for spec in options.baselines:

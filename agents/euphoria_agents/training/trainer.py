@@ -18,6 +18,7 @@ from rich.console import Console
 from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint, under, write_tensors
+from euphoria_agents.network.features import make_features
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load
@@ -25,7 +26,7 @@ from euphoria_agents.training.config import PRESENT_SELF, Options, plain
 from euphoria_agents.training.evaluations import Evaluations
 from euphoria_agents.training.league import League
 from euphoria_agents.training.learner import STEEPEST, Learner
-from euphoria_agents.training.network import Network, make_features
+from euphoria_agents.training.network import Network
 from euphoria_agents.training.ratings import rate_player
 from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
 from euphoria_agents.training.rules_mixture import game_parts

@@ -20,7 +20,8 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
-from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_win_probs
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint, without_win_probs
+from euphoria_agents.network.features import Features
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options

@@ -14,7 +14,7 @@ import numpy as np
 from numba import typeof
 
 from euphoria_agents.network.afterstate_head import HeadWorkspace, correct_logs, new_head_workspace
-from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
+from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import (
     Policy,
     change_rows,
@@ -23,6 +23,7 @@ from euphoria_agents.network.compiled_layers import (
     log_chances,
     softmax,
 )
+from euphoria_agents.network.features import Features
 from euphoria_agents.network.float_vectors import add_products, aligned_copy
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_env.board import MAX_PLAYERS
