@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -82,13 +83,33 @@ def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    needed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements.lock"}
+    needed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements.lock", "biome.json"}
     assert (
         needed | _sources("euphoria_env") | _sources("agents") | _sources("tests") | _sources("scripts") | _sources("benchmarks")
         <= names
     )
     strange = [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in name or ".git/" in name]
     assert strange == []
+
+
+def test_the_links_of_the_package_page_lead_into_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every link is an address, and those of the repository are of files that exist; without an address README.md is as it is."""
+    pytest.importorskip("hatchling")
+    page, metadata = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["PackagePage"](str(ROOT), {}), {"version": "1.2"}
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://host")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/name")
+    page.update(metadata)
+    text = metadata["readme"]["text"]
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    inside = [link.partition("/v1.2/")[2].partition("#")[0] for link in links if "//host/" in link]
+    assert len(inside) > 40 and all((ROOT / path).exists() for path in inside)
+    assert (
+        all(link.startswith(("https://", "#")) for link in links) and "](https://host/owner/name/raw/v1.2/docs/play.webp)" in text
+    )
+    assert metadata["urls"]["Issues"] == "https://host/owner/name/issues"
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    page.update(metadata)
+    assert metadata["readme"]["text"] == (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def _name(requirement: str) -> str:
