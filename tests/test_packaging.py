@@ -191,6 +191,21 @@ def test_the_wheel_plays_in_an_empty_folder(built: Path, tmp_path: Path) -> None
     assert "tournament" in _run(sys.executable, "-P", "-m", "euphoria_agents", "--help", **there)
 
 
+def test_the_golden_games_are_compared_away_from_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scripts/platforms.py` copies all that the comparison reads, and says what a machine lacks."""
+    script = runpy.run_path(str(ROOT / "scripts" / "platforms.py"))
+    place = script["Place"](tmp_path / "work")
+    place.environment["NUMBA_DISABLE_JIT"] = "1"
+    play = "import sys; sys.path.insert(0, '.'); from tests.tools import golden_games; golden_games.play('2_players'); print(len("
+    assert place.run(sys.executable, "-c", f"{play}[*golden_games.FOLDER.glob('*.record')]))").stdout == f"{len(GOLDEN)}\n"
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setenv("PATH", "")
+    assert script["missing"](script["SYSTEMS"]["arm64"]) == "needs debootstrap: apt-get install debootstrap qemu-user-static"
+    monkeypatch.setattr("os.geteuid", lambda: 1)
+    assert script["row"]("arm64", tmp_path, tmp_path) == ("arm64", "skipped: needs root, to change the root folder")
+
+
 def test_importing_is_light() -> None:
     """Neither numba, torch, matplotlib nor the agents are loaded before use; PettingZoo is, for its registry, in 20 ms."""
     program = f"import sys, euphoria_env; print([name for name in {HEAVY} if name in sys.modules])"
