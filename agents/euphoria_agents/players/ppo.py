@@ -174,7 +174,7 @@ class PPO(Agent):
             describe_positions(game.states, np.array([game.player]), described)
             x = np.concatenate([x, described[0]])
         for weight, shift in hidden:
-            x = np.maximum(x @ weight + shift, 0)
-        logits = (x @ head + bias)[:n].astype(np.float64)
+            x = np.maximum((x[:, None] * weight).sum(0) + shift, 0)  # in a fixed order, which a matrix product has not
+        logits = ((x[:, None] * head).sum(0) + bias)[:n].astype(np.float64)
         chances = np.exp(logits - logits.max())
         return list(np.roll(chances / chances.sum(), game.player).tolist())
