@@ -3,6 +3,7 @@
 #   PYTEST_ARGS=...     passed on to pytest
 #   JOBS=1              so many tests at once; as many as cores
 #   PIP_FLAGS=...       passed on to pip
+#   CPU_TORCH=true      with the PyTorch of pip's usual index, though there is no GPU
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
@@ -28,6 +29,9 @@ SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py copies
 PINS := pyproject.toml requirements.lock
 BUILDING := hatchling numba gymnasium pettingzoo
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
+# PyTorch without CUDA, from its own index, where there is no GPU. If it cannot be had, pip takes the one of its usual index.
+CPU_TORCH = command -v nvidia-smi >/dev/null || $(PIP_INSTALL) --no-deps --retries 0 --timeout 15 \
+    --index-url https://download.pytorch.org/whl/cpu torch || echo 'no PyTorch without CUDA can be had: pip installs the usual one'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
@@ -166,12 +170,14 @@ $(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
 # What builds is installed first, so that pip does not install it once more beside the environment.
 $(VENV)/.installed-run: $(VENV)/.created $(PINS)
 	$(PIP_INSTALL) $(BUILDING)
+	@$(CPU_TORCH)
 	$(PIP_INSTALL) --no-build-isolation -e '.[train,web]'
 	$(PY) -m euphoria_agents compile
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created $(PINS)
 	$(PIP_INSTALL) $(BUILDING)
+	@$(CPU_TORCH)
 	$(PIP_INSTALL) --no-build-isolation -e '.[train,render,web,data,llm,mcp,docs,dev]'
 	$(PY) -m euphoria_agents compile
 	@touch $(VENV)/.installed-run $@

@@ -1,6 +1,7 @@
 """The pages in a real browser: games with the mouse, the keyboard alone and on a phone, two people at one table, studies, faults.
 
-Skipped where there is no Chromium (`apt-get install chromium-headless-shell`, or EUPHORIA_BROWSER=/path/to/one).
+Skipped where there is no Chromium (`apt-get install chromium-headless-shell`, or EUPHORIA_BROWSER=/path/to/one); if CI is set
+they fail there, unless EUPHORIA_BROWSER is "none".
 """
 
 from __future__ import annotations
@@ -16,14 +17,11 @@ from typing import Any
 import pytest
 
 from euphoria_env import Game, Rules
-from tests.tools.browser import ServerProcess, browser_path, check_page, launched
+from tests.tools.browser import ServerProcess, check_page, launched, needs_browser, playwright_library
 from tests.tools.playing import random_game
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
-]
+playwright = playwright_library()
+pytestmark = [pytest.mark.slow, needs_browser]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
 OUTSIDE = """() => ["board", "tray", "moves", "players"].filter((id) => {
     const box = document.getElementById(id).getBoundingClientRect();

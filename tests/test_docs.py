@@ -23,6 +23,7 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.words import cost_words
 from scripts import reference
 from tests.tools import scenario_runner
+from tests.tools.commands import euphoria
 from tests.tools.scripts import call
 
 ROOT = Path(__file__).parent.parent
@@ -98,6 +99,30 @@ def test_tutorial_runs(page, tmp_path, monkeypatch, capsys):
             assert language == "text"
         if following == "text":
             assert capsys.readouterr().out == expected
+
+
+# ------------------------------------------------------------------------------------------------------- figures of matches
+
+SHOWN = re.compile(r"^euphoria ((?:evaluate|tournament) .*--seed .*)\n```\n\n((?:\|.*\n)+|```text\n(?:.*\n)+?```)", re.MULTILINE)
+MATCHES = [(page, *found) for page in PAGES for found in SHOWN.findall(page.read_text(encoding="utf-8"))]
+
+
+def numbers(line):
+    return re.findall(r"\d+(?:\.\d+)?", line)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "command", "shown"), MATCHES, ids=[f"{name_of(one[0])}-{one[1].split()[0]}" for one in MATCHES])
+def test_the_figures_of_a_page_are_those_of_its_command(page, command, shown, tmp_path):
+    """What a table shows right after its command, but for the times, which are its last columns."""
+    status, printed, told = euphoria(*command.split(), cwd=tmp_path)
+    assert status == 0, told
+    rows = [numbers(line) for line in shown.splitlines() if "." in line]
+    times, players = shown.count(" ms"), shown.startswith("| players")
+    lines = [" ".join(numbers(line)) for line in printed.splitlines()]
+    for row in rows:
+        wanted = " ".join(row[players : len(row) - times])
+        assert any(line.startswith(wanted) for line in lines), (row, printed)
 
 
 # ---------------------------------------------------------------------------------------------- what nothing else would miss

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -82,13 +83,33 @@ def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    needed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements.lock"}
+    needed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements.lock", "biome.json"}
     assert (
         needed | _sources("euphoria_env") | _sources("agents") | _sources("tests") | _sources("scripts") | _sources("benchmarks")
         <= names
     )
     strange = [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in name or ".git/" in name]
     assert strange == []
+
+
+def test_the_links_of_the_package_page_lead_into_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every link is an address, and those of the repository are of files that exist; without an address README.md is as it is."""
+    pytest.importorskip("hatchling")
+    page, metadata = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["PackagePage"](str(ROOT), {}), {"version": "1.2"}
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://host")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/name")
+    page.update(metadata)
+    text = metadata["readme"]["text"]
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    inside = [link.partition("/v1.2/")[2].partition("#")[0] for link in links if "//host/" in link]
+    assert len(inside) > 40 and all((ROOT / path).exists() for path in inside)
+    assert (
+        all(link.startswith(("https://", "#")) for link in links) and "](https://host/owner/name/raw/v1.2/docs/play.webp)" in text
+    )
+    assert metadata["urls"]["Issues"] == "https://host/owner/name/issues"
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    page.update(metadata)
+    assert metadata["readme"]["text"] == (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def _name(requirement: str) -> str:
@@ -168,6 +189,21 @@ def test_the_wheel_plays_in_an_empty_folder(built: Path, tmp_path: Path) -> None
     there = {"cwd": tmp_path / "empty", "env": _environment(PYTHONPATH=str(tmp_path / "installed"), NUMBA_DISABLE_JIT="1")}
     assert _run(sys.executable, "-P", "-c", PROGRAM, GOLDEN[0], **there).startswith(str(tmp_path / "installed"))
     assert "tournament" in _run(sys.executable, "-P", "-m", "euphoria_agents", "--help", **there)
+
+
+def test_the_golden_games_are_compared_away_from_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scripts/platforms.py` copies all that the comparison reads, and says what a machine lacks."""
+    script = runpy.run_path(str(ROOT / "scripts" / "platforms.py"))
+    place = script["Place"](tmp_path / "work")
+    place.environment["NUMBA_DISABLE_JIT"] = "1"
+    play = "import sys; sys.path.insert(0, '.'); from tests.tools import golden_games; golden_games.play('2_players'); print(len("
+    assert place.run(sys.executable, "-c", f"{play}[*golden_games.FOLDER.glob('*.record')]))").stdout == f"{len(GOLDEN)}\n"
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setenv("PATH", "")
+    assert script["missing"](script["SYSTEMS"]["arm64"]) == "needs debootstrap: apt-get install debootstrap qemu-user-static"
+    monkeypatch.setattr("os.geteuid", lambda: 1)
+    assert script["row"]("arm64", tmp_path, tmp_path) == ("arm64", "skipped: needs root, to change the root folder")
 
 
 def test_importing_is_light() -> None:

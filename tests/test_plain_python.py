@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,29 @@ def _run(*command: str, **environment: str) -> list[str]:
 def test_plain_python_plays_the_same() -> None:
     lines = _run("-W", "error", "-m", "tests.tools.walk", "200", NUMBA_DISABLE_JIT="1")
     assert lines == list(walk(decisions=200))
+
+
+NETWORK = """
+import hashlib, numpy as np
+from euphoria_agents import load
+from euphoria_env import Game, Rules
+game, agent, rng = Game(Rules(num_players=3), seed=1), load("ppo"), np.random.default_rng(0)
+for _ in range(60):
+    game.play(agent.act(game.observation(game.player), game.mask(), rng, game))
+matrix = rng.random((300, 300), np.float32)
+print(hashlib.sha256(matrix @ matrix).hexdigest())
+told = agent.explain(game.observation(game.player), game.mask(), rng, game)
+print(game.to_record(), hashlib.sha256(agent.log_chances_in(game.states)).hexdigest(), told)
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="OpenBLAS has other kernels there")
+def test_networks_do_not_depend_on_the_matrix_library() -> None:
+    """They compute the same, bit for bit, with other code of OpenBLAS, by which matrices multiply otherwise."""
+    (product, *told), (other, *told_too) = _run("-c", NETWORK), _run("-c", NETWORK, OPENBLAS_CORETYPE="Prescott")
+    if product == other:
+        pytest.skip("numpy's matrix library has the same code for all processors")
+    assert told == told_too
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, replay_page
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, Rules
 from euphoria_env.render.view import view_of
-from tests.tools.browser import browser_path, check_page, launched
+from tests.tools.browser import browser_path, check_page, launched, playwright_library, skipped
 from tests.tools.playing import random_game
 
 NAMES = ["Ann", "Bob", "</script><b>Cleo"]
@@ -152,9 +152,9 @@ def page(game: Replayed, entries: list[dict[str, Any]]) -> str:
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Opens a page from a file, on a phone without a network; nothing may go wrong there."""
-    if browser_path() is None:
+    if skipped():
         pytest.skip("no Chromium here: apt-get install chromium-headless-shell")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = playwright_library()
     faults: list[str] = []
     with playwright.sync_playwright() as found:
         browser = launched(found)
@@ -211,3 +211,20 @@ def test_without_javascript_the_page_shows_the_end_and_the_log(game: Replayed, p
     shown = opened(page, java_script_enabled=False)
     assert shown.locator("#board .space").count() > 20 and shown.locator("main li").count() == len(game.played)
     assert shown.locator("h1").inner_text() and shown.locator("main li").last.is_visible()
+
+
+def test_without_a_browser_tests_are_skipped_but_fail_in_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PATH": "", "HOME": str(tmp_path), "CI": "true", "EUPHORIA_BROWSER": ""}.items():
+        monkeypatch.setenv(name, value)
+    assert browser_path() is None and not skipped()
+    with pytest.raises(AssertionError, match="no Chromium here"):
+        launched(None)
+    monkeypatch.setenv("EUPHORIA_BROWSER", "none")
+    assert browser_path() is None and skipped()
+    monkeypatch.setenv("EUPHORIA_BROWSER", "")
+    monkeypatch.delenv("CI")
+    assert skipped()
+    shell = tmp_path / ".cache" / "ms-playwright" / "chromium_headless_shell-1" / "chrome-linux" / "headless_shell"
+    shell.parent.mkdir(parents=True)
+    shell.touch()
+    assert browser_path() == str(shell)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.browser import browser_path, launched
+from tests.tools.browser import launched, needs_browser, playwright_library
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -49,19 +49,17 @@ def test_the_notebook_plays_trains_and_plots(site: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------------------ in a browser
 
-in_a_browser = pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell")
-
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = playwright_library()
     with playwright.sync_playwright() as found:
         browser = launched(found)
         yield browser
         browser.close()
 
 
-@in_a_browser
+@needs_browser
 def test_no_page_is_wider_than_a_phone(chromium: Any, site: Path) -> None:
     tab = chromium.new_page(viewport={"width": PHONE, "height": 740}, is_mobile=True, has_touch=True)
     faults: list[str] = []
@@ -83,7 +81,7 @@ def address(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@in_a_browser
+@needs_browser
 def test_the_search_shows_excerpts_where_the_site_is_served_and_works_where_it_is_not(
     chromium: Any, site: Path, address: str
 ) -> None:
@@ -97,7 +95,7 @@ def test_the_search_shows_excerpts_where_the_site_is_served_and_works_where_it_i
     assert not faults
 
 
-@in_a_browser
+@needs_browser
 def test_code_is_copied_and_the_moving_board_pauses(chromium: Any, address: str) -> None:
     context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"], color_scheme="dark")
     tab = context.new_page()

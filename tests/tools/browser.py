@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,34 @@ import pytest
 from tests.tools.commands import start
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+SHELLS = ("headless_shell", "chrome-headless-shell")  # as Playwright names its own
 
 
 def browser_path() -> str | None:
-    """The path of a Chromium, if there is one; EUPHORIA_BROWSER names another."""
-    named = os.environ.get("EUPHORIA_BROWSER")
-    return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+    """The path of a Chromium, if there is one: EUPHORIA_BROWSER, one on the path, or one that Playwright has installed."""
+    if named := os.environ.get("EUPHORIA_BROWSER"):
+        return named if named != "none" else None
+    installed = (str(file) for name in SHELLS for file in Path.home().glob(f".cache/ms-playwright/chromium_*/*/{name}"))
+    return next((found for name in NAMES if (found := shutil.which(name))), None) or next(installed, None)
+
+
+def skipped() -> bool:
+    """Whether tests in a browser are skipped because there is none. In CI they fail, unless EUPHORIA_BROWSER is "none"."""
+    return browser_path() is None and (os.environ.get("EUPHORIA_BROWSER") == "none" or not os.environ.get("CI"))
+
+
+needs_browser = pytest.mark.skipif(skipped(), reason="no Chromium here: apt-get install chromium-headless-shell")
+
+
+def playwright_library() -> Any:
+    """Playwright; without it the tests are skipped, but fail in CI."""
+    name = "playwright.sync_api"
+    return import_module(name) if os.environ.get("CI") else pytest.importorskip(name, reason="playwright is not installed")
 
 
 def launched(playwright: Any) -> Any:
     """The browser."""
+    assert browser_path(), "no Chromium here; the tests in a browser are skipped only if EUPHORIA_BROWSER is none, or without CI"
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return playwright.chromium.launch(executable_path=browser_path(), args=sandbox)
 

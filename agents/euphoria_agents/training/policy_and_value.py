@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from euphoria_agents.network import checkpoint
-from euphoria_agents.network.checkpoint import Features, Layers, Parts
-from euphoria_agents.training.network import layer_tensors, linear, make_features
+from euphoria_agents.network.checkpoint import Layers, Parts
+from euphoria_agents.network.features import Features, make_features
+from euphoria_agents.training.network import layer_tensors, linear
 from euphoria_env.actions import NUM_ACTIONS
 
 
