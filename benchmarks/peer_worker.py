@@ -7,18 +7,22 @@ It prints a line of JSON for each game: name, version, mode and decisions a seco
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
+import importlib.util
 import json
 import random
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from euphoria_agents.machine import versions
 from euphoria_agents.speed.measure import Timed, choose_clock, clock, measure_rates
 
 CHUNK = 500  # decisions, about
-BATCH, SCAN = 1024, 64  # of pgx: games, and steps of a compiled loop
+BATCH, SCAN = 1024, 64  # of pgx and PufferLib: games, and steps of a loop
 
 Peer = Iterator[tuple[str, str, Timed]]  # game, mode, work
 
@@ -153,12 +157,47 @@ def catanatron() -> Peer:
     yield "Catan", "Game.play()", chunk
 
 
+def _compiled_connect_four() -> tuple[Any, list[np.ndarray]]:
+    """PufferLib's games of connect four, and their arrays, which they do not keep alive: observations, moves, rewards, ends.
+
+    Its wheels have the compiled module, but not the Python around it.
+    """
+    folder = Path(importlib.metadata.distribution("pufferlib").locate_file("pufferlib/ocean/connect4"))
+    spec = importlib.util.spec_from_file_location("cy_connect4", next(folder.glob("cy_connect4.*.so")))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    arrays = [
+        np.zeros((BATCH, 42), np.float32),
+        np.zeros(BATCH, np.int32),
+        np.zeros(BATCH, np.float32),
+        np.zeros(BATCH, np.uint8),
+    ]
+    return module.CyConnect4(*arrays, BATCH, 672, 784, 96, 96), arrays
+
+
+def pufferlib() -> Peer:
+    """Connect four in C; a step is a move and the answer of a built-in opponent. Moves are not masked: a full column loses."""
+    games, arrays = _compiled_connect_four()
+    games.reset()
+    rng = np.random.default_rng(0)
+
+    def chunk() -> tuple[int, float]:
+        start = clock()
+        for _ in range(SCAN):
+            arrays[1][:] = rng.integers(0, 7, BATCH)
+            games.step()
+        return BATCH * SCAN, clock() - start
+
+    yield "connect_four", f"native, {BATCH} games", chunk
+
+
 PEERS: dict[str, tuple[Callable[[], Peer], str]] = {  # what measures it, and what it is called on PyPI
     "pettingzoo": (pettingzoo, "pettingzoo"),
     "open_spiel": (open_spiel, "open_spiel"),
     "pgx": (pgx, "pgx"),
     "rlcard": (rlcard, "rlcard"),
     "catanatron": (catanatron, "catanatron"),
+    "pufferlib": (pufferlib, "pufferlib"),
 }
 
 

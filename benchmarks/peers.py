@@ -37,6 +37,7 @@ PACKAGES = {  # what is tried in turn
     "pgx": [["pgx"]],
     "rlcard": [["rlcard"]],
     "catanatron": [["catanatron"]],
+    "pufferlib": [["--only-binary", "pufferlib", "pufferlib"]],
 }
 
 

@@ -14,7 +14,7 @@ project = "euphoria-env"
 version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 author = copyright = "the euphoria-env contributors"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb"]
 
 # The pages are Markdown with GitHub's anchors for headings; the notebook runs when the site is built.
 myst_heading_anchors = 4
@@ -24,23 +24,6 @@ nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_output_stderr = "remove"
 os.environ.pop("MPLBACKEND", None)  # so that the notebook shows its plots
-
-# Backticks in docstrings become links if they name something that the site documents.
-default_role = "py:obj"
-autodoc_member_order = "bysource"
-autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
-autodoc_mock_imports = ["pyspiel"]
-autodoc_type_aliases = {"Player": "euphoria_env.agent_protocol.Player"}
-napoleon_numpy_docstring = False
-napoleon_use_ivar = True
-nitpicky = True
-nitpick_ignore_regex = [
-    ("py:obj", ".*"),  # backticks around other things
-    ("py:class", "Outcome"),  # a short name for a tuple
-    ("py:exc", r"\w+"),  # of another module, or of a library
-    ("py:.*", r"(collections|gymnasium|np|numpy|pathlib|pettingzoo|pyspiel|stable_baselines3|types)\..*"),
-]
 
 html_theme = "furo"
 html_title = f"{project} {version}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -17,7 +17,9 @@ import numpy as np
 from euphoria_env.actions import NAMES, NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_generator, derived_seed
+from euphoria_env.event_kinds import number_of_events
 from euphoria_env.game import Game, IllegalMove
+from euphoria_env.memory import Ids, Memory
 
 if TYPE_CHECKING:
     from euphoria_env.batch import Batch
@@ -57,6 +59,12 @@ class Player(Protocol):
         act_games: `act_games(games, rng)` chooses the moves of many such games at once.
         act_batch: `act_batch(observations, masks, rng)` chooses the moves of many games; not called if the agent needs a game.
         needs_deals: if true, it also gets `deal=`; `deal(k)` returns such a game for decision k, for the few that need one.
+        needs_events: K; if not 0, `act` also gets `events=`, int8 (K, EVENT_SIZE), the last K events of the game as the seat
+            sees them (docs/events.md), and `act_batch` `events=`, int8 (N, K, EVENT_SIZE).
+        needs_ids: if true, `act` also gets `id=`, and `act_batch` `ids=`, int64 (N,): a number for each game and seat, the same
+            for all their decisions, which tells nothing else.
+        begin, end: `begin(ids)` and `end(ids)` are called with such numbers, int64 (K,), before the first question of each and
+            after the last one.
         compiled: if the class itself sets it, and this project has it: the name of a module with `line_up(agents)`; of what that
             returns, `asked`, bool (A,), says which agents choose in Python, and `bind(learners, games, moves, active)` gives a
             function of `first` and `last`, valid as long as these arrays. It plays the active ones of those games on, first by
@@ -132,8 +140,42 @@ def agent_name(agent: Player) -> str:
     return name if isinstance(name, str) else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def events_needed(agent: Player) -> int:
+    """Returns how many events an agent needs; raises a `ValueError` if that is no possible number."""
+    needed = getattr(agent, "needs_events", 0)
+    try:
+        return needed and number_of_events(needed)
+    except ValueError as error:
+        raise ValueError(f"needs_events of the agent {agent_name(agent)}: {error}") from None
+
+
+def most_events(agents: Iterable[Player]) -> int:
+    """Returns how many events these agents need at most; errors as for `events_needed`."""
+    return max(map(events_needed, agents), default=0)
+
+
+def _remembered(agent: Player, memory: Memory | None) -> dict[str, np.ndarray]:
+    """Returns what an agent with a memory also gets for N decisions: `events` and `ids`, as far as it needs them."""
+    events, ids = events_needed(agent), getattr(agent, "needs_ids", False)
+    if memory is None and (events or ids):
+        raise ValueError(f"the agent {agent_name(agent)} needs {'events' if events else 'ids'}, which are not known here")
+    found = {"events": memory.events(events)} if memory and events else {}
+    return found | {"ids": memory.ids(agent)} if memory and ids else found
+
+
+def remembered_by_one(remembered: Mapping[str, np.ndarray], k: int) -> dict[str, Any]:
+    """Returns the part of decision k: `events`, and `id` in place of `ids`."""
+    own = {"id": int(remembered["ids"][k])} if "ids" in remembered else {}
+    return {"events": remembered["events"][k], **own} if "events" in remembered else own
+
+
 def query(
-    agent: Player, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator, deal: Callable[[int], Game]
+    agent: Player,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    rng: np.random.Generator,
+    deal: Callable[[int], Game],
+    memory: Memory | None = None,
 ) -> tuple[np.ndarray, float]:
     """Queries an agent for its moves in N decisions, in one batch if it can answer one.
 
@@ -142,6 +184,7 @@ def query(
         masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, since a copy is kept for the check.
         rng: a generator from which only this agent draws.
         deal: returns the game of decision k, determinized for the seat that decides (R19); called only if the agent needs it.
+        memory: what agents with a memory may know of these decisions.
 
     Returns:
         The moves, int64 (N,), and the seconds that the agent took.
@@ -149,29 +192,35 @@ def query(
     Raises:
         IllegalAnswer: an answer is not a legal move. An error raised by the agent itself gets a note that names the agent.
     """
-    legal = masks.copy()
+    legal, remembered = masks.copy(), _remembered(agent, memory)
     if hasattr(agent, "act_games"):
         answers, seconds = _timed(agent, agent.act_games, [deal(k) for k in range(len(legal))], rng)
     elif getattr(agent, "needs_game", False):
         answers, seconds = [], 0.0
         for k, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
-            answer, took = _timed(agent, agent.act, observation, mask, rng, deal(k))
+            act = partial(agent.act, **remembered_by_one(remembered, k))
+            answer, took = _timed(agent, act, observation, mask, rng, deal(k))
             answers.append(answer)
             seconds += took
     elif hasattr(agent, "act_batch"):
-        more = {"deal": deal} if getattr(agent, "needs_deals", False) else {}
+        more: dict[str, Any] = {**remembered, "deal": deal} if getattr(agent, "needs_deals", False) else {**remembered}
         answers, seconds = _timed(agent, partial(agent.act_batch, observations, masks, rng, **more))
     else:
-        pairs = zip(observations, masks, strict=True)
-        answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng) for observation, mask in pairs])
+        rows = [(*row, remembered_by_one(remembered, k)) for k, row in enumerate(zip(observations, masks, strict=True))]
+        answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng, **more) for observation, mask, more in rows])
     return _legal_moves(agent, answers, legal), seconds
 
 
 def query_one(
-    agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, deal: Callable[[], Game]
+    agent: Player,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    rng: np.random.Generator,
+    deal: Callable[[], Game],
+    memory: Memory | None = None,
 ) -> int:
     """Queries an agent for one move; arguments and errors as for `query`, but the agent gets a copy of the mask."""
-    return int(query(agent, observation[None], mask[None].copy(), rng, lambda _: deal())[0][0])
+    return int(query(agent, observation[None], mask[None].copy(), rng, lambda _: deal(), memory)[0][0])
 
 
 def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
@@ -245,12 +294,13 @@ class Generators:
 
 
 class AgentGames:
-    """Runs many games in which agents decide, by default those of a `Batch`; subclasses have `deciding` and `advance`."""
+    """Runs many games in which agents decide, by default those of a `Batch`; subclasses have `deciding`, `advance`, `name`."""
 
     batch: Batch  # the games, N of them
     rng: np.random.Generator  # the generator for dealing the games that agents get
     key: bytes = b""  # the secret with which their seeds are derived
     moves: np.ndarray  # (N,) int64, the moves of the agents
+    ids: Ids  # the numbers of games and seats, for agents that need them
 
     def deciding(self) -> Iterable[tuple[Player, Any]]:
         """Yields every agent that must decide now, each once and with the numbers of its games."""
@@ -268,9 +318,28 @@ class AgentGames:
         """Returns a game as the agent that decides gets it: determinized for its seat (R19)."""
         return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng, self.key))
 
+    def name(self, game: int) -> str:
+        """Returns a name of a game, which no later one has."""
+        raise NotImplementedError
+
+    def deciders(self, games: Any) -> Sequence[int]:
+        """Returns the seats that decide in these games."""
+        return self.batch.player[games].tolist()
+
+    def last_events(self, games: Any, k: int) -> np.ndarray:
+        """Returns the last k events of these games as the players to move see them, int8 (K, k, EVENT_SIZE)."""
+        return self.batch.events[games][:, -k:]
+
+    def memory(self, games: Any) -> Memory:
+        """Returns what agents with a memory may know of the decisions in these games."""
+        return Memory(
+            partial(self.last_events, games),
+            lambda agent: self.ids.of(agent, zip(map(self.name, games), self.deciders(games), strict=True)),
+        )
+
     def query(self, agent: Player, games: Any, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """Returns an agent's moves in these games and the seconds it took; errors as for the function `query`."""
-        return query(agent, *self.inputs(games), rng, lambda k: self.determinized(games[k]))
+        return query(agent, *self.inputs(games), rng, lambda k: self.determinized(games[k]), self.memory(games))
 
     def store(self, games: Any, moves: np.ndarray, seconds: float) -> None:
         """Stores an agent's moves, all of them legal, in these games; `seconds` is the time that the agent took for all."""

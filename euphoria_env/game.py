@@ -16,6 +16,7 @@ from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS, Decision
 from euphoria_env.engine import chance, determinize, features, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
+from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.events import Decided, Event
 from euphoria_env.game_log import IS_OUTCOME, GameLog, Waiting, outcomes_by_name, plain_outcomes, queues_of
 from euphoria_env.json_reader import read_integer, read_seed, shown
@@ -391,6 +392,18 @@ class Game:
             ValueError: there is no such player.
         """
         return events.without_secrets(self._log.events(), None if player is None else self._player(player))
+
+    def last_events(self, player: int, k: int) -> np.ndarray:
+        """Returns the last k events as a player sees them, int8 (k, EVENT_SIZE), oldest first, zeros before the first one.
+
+        Players are counted from that player on, in turn order (docs/events.md).
+
+        Raises:
+            ValueError: there is no such player, or k is out of range.
+        """
+        found = np.zeros((number_of_events(k), EVENT_SIZE), np.int8)
+        observe.write_events(self._log.last(k), self._player(player), self.rules.num_players, found)
+        return found
 
     def decided(self, since: int = 0) -> list[Decided]:
         """Returns the decisions from number `since` on, counted from 0. The events before the first decision belong to none.

@@ -231,6 +231,15 @@ class GameLog:
             self._events = [np.concatenate(self._events)]
         return self._events[0]
 
+    def last(self, k: int) -> np.ndarray:
+        """Returns a tape with the last k events alone."""
+        events, found = self.events(), tape.empty_tape(k)
+        events = events[max(0, len(events) - k) :]
+        first = int(found[tape.TAPE_FIRST])
+        found[first : first + events.size] = events.ravel()
+        found[tape.TAPE_EVENTS] = len(events)  # where the next one goes says which is the oldest: the first, also of a full ring
+        return found
+
     def outcomes(self) -> list[Outcome]:
         """Returns everything drawn so far; nobody may change the list."""
         self.take_off()

@@ -14,7 +14,8 @@ from rich.console import Console
 from euphoria_agents.benchmark.tasks import TASKS, Task, task_of
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, check_counts, play_units, rate, schedule
+from euphoria_agents.matches.tournament import rate, schedule
+from euphoria_agents.matches.work import Journal, check_counts, play_units
 from euphoria_agents.progress import Progress
 
 

@@ -28,7 +28,7 @@ from euphoria_agents.child_process import child_environment
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import PACKAGES, machine, versions
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 from euphoria_agents.own_files import READ
 
 BEGUN = "begun"  # in the folder of each training

@@ -20,7 +20,7 @@ from euphoria_agents.commands.tables import ResultTable
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 from euphoria_agents.own_files import PLAYER, Owned
 from euphoria_agents.progress import Progress
 from euphoria_agents.training import config, trainer

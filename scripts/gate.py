@@ -30,7 +30,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options, 
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import (
+from euphoria_agents.matches.work import (
     Journal,
     WorkUnit,
     check_counts,

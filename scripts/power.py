@@ -24,7 +24,7 @@ from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.match import Z_95
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 from euphoria_agents.own_files import READ, RESULT, check_outputs
 from euphoria_agents.progress import Progress
 

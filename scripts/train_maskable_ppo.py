@@ -29,7 +29,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from euphoria_agents import Agent, EuphoriaVecEnv
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import atomic_write
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 
 FILES = {"": rb'.{8}\{.*"action_net\.', ".csv": rb"[\w/,]*time/fps"}  # what this script wrote before
 GAMES = 64  # side by side

@@ -31,7 +31,7 @@ from torch import nn
 from euphoria_agents import Agent, load, play_match
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import atomic_write, write_whole
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 from euphoria_env import Rules, actions
 from euphoria_env.envs.environment import observation_box
 from euphoria_env.envs.single import EuphoriaEnv

@@ -23,7 +23,7 @@ from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import DatasetPart, collect, lineups, parts_of  # noqa: E402
 from euphoria_agents.matches import players  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
-from euphoria_agents.matches.tournament import PLAYERS  # noqa: E402
+from euphoria_agents.matches.work import PLAYERS  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
 from euphoria_agents.registry import file_hashes  # noqa: E402
 from euphoria_env import Batch, Game, Rules  # noqa: E402

@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
+import euphoria_agents
+import euphoria_env.render
+import euphoria_env.text
+import euphoria_env.words
 from euphoria_agents.__main__ import main
 from euphoria_agents.commands import COMMANDS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.spaces import SITE_COSTS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.words import cost_words
+from scripts import reference
 from tests.tools import scenario_runner
 from tests.tools.scripts import call
 
@@ -45,6 +50,12 @@ def examples() -> list[tuple[str, str]]:
 def test_generated_pages_are_fresh(monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")  # the script sets it, which would last, unless it is set
     assert call("generate_docs", "--check") == ""
+
+
+def test_the_reference_has_all_public_names():
+    known = {part for names in reference.NAMES.values() for name in names for part in name.split(".")}
+    for module in (euphoria_env, euphoria_agents, euphoria_env.render, euphoria_env.text, euphoria_env.words):
+        assert {name for name in module.__all__ if not name.isupper()} <= known, module.__name__
 
 
 @pytest.mark.slow

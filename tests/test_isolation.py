@@ -15,9 +15,10 @@ import pytest
 from euphoria_agents import load, play_match
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.data.collecting import PartGames, lineups, parts_of
-from euphoria_agents.matches import tournament
+from euphoria_agents.matches import work
 from euphoria_agents.matches.players import MOST_IDLE, seed_for
-from euphoria_agents.matches.tournament import PLAYERS, choose_seed, comparison, keep_seed, play_unit, schedule
+from euphoria_agents.matches.tournament import comparison, schedule
+from euphoria_agents.matches.work import PLAYERS, choose_seed, keep_seed, play_unit
 from euphoria_agents.play import Agents
 from euphoria_agents.players.weights import Weights
 from euphoria_agents.record_steps import Replayed
@@ -36,7 +37,7 @@ MEMORIES = ("object", "process", "file")
 
 @pytest.fixture(autouse=True)
 def ended() -> Iterator[None]:
-    with tournament.players_ended():
+    with work.players_ended():
         yield
 
 

@@ -19,7 +19,7 @@ from euphoria_agents.commands.evaluate import configure_models, told_counts
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.players import seed_for
-from euphoria_agents.matches.tournament import WorkUnit, play_unit, players_ended, sources
+from euphoria_agents.matches.work import WorkUnit, play_unit, players_ended, sources
 from euphoria_agents.players.llm.agent import SPENT, LanguageModel, Settings
 from euphoria_agents.players.llm.client import ModelFailed
 from euphoria_agents.registry import load_untrusted

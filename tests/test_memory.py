@@ -1,378 +1,170 @@
-"""Numbers, rows and arrays that compiled code gets: what it cannot take is refused by name, and nothing is changed then."""
+"""Agents with a memory: what they get is of one game and seat, from its first question to its last, wherever they play."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
-import warnings
-from collections.abc import Callable
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from euphoria_agents import load
-from euphoria_env import Batch, Game, Rules, actions
-from euphoria_env.engine import loop
-from euphoria_env.engine.jit import entry
-from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, push
-from euphoria_env.engine.tape import empty_tape
-from euphoria_env.envs.random_moves import sample
-from euphoria_env.envs.sb3 import EuphoriaVecEnv
+from euphoria_agents import load, play_match
+from euphoria_agents.__main__ import main
+from euphoria_agents.agent_process import AgentProcess
+from euphoria_agents.play import Agents, Seat, Session
+from euphoria_env import Game, Rules
+from euphoria_env.agent_protocol import query
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.observations import OBS_SIZE
-from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
-from tests.tools.playing import everything, random_game
-
-TWO, N = Rules(num_players=2), 4
-NAN = float("nan")
-NO_NUMBERS = [True, np.True_, 1.0, np.float32(1), NAN, None, "1", b"1", [1], (), np.array([1]), np.array(1.0)]
-NO_GAMES = [-1, N, -N - 1, 2**31, 2**63, -(2**70), np.int8(-1), np.uint64(2**63)]
-LISTS_OF_NONE = [
-    [True, False], np.ones(N, np.bool_), [1.0], [NAN], np.array([0.5]), ["1"], [None], np.array([1], object),
-    np.array([1], "M8[s]"), 1, np.array(1), [[1]], np.zeros((1, 1), int), {1}, "12",
-]  # fmt: skip
-LISTS_BEYOND = [[-1], [N], [0, 1, 99], [2**31], [2**63], [-(2**63)], np.array([-1], np.int8), np.array([2**64 - 1], np.uint64)]
-THE_SAME = [
-    [1, 3], (1, 3), range(1, 4, 2), np.array([1, 3], np.int8), np.array([1, 3], np.uint64), np.array([1, 3], ">i8"),
-    np.array([1, 0, 3, 0])[::2], [np.int16(1), np.uint8(3)], np.frombuffer(np.array([1, 3]).tobytes(), np.int64),
-]  # fmt: skip
-
-
-def at_an_end() -> Batch:
-    """Games of which some, but not all, ended in the last step."""
-    batch = Batch(N, Rules(num_players=2, max_turns=9), seed=5, events=3)
-    rng = np.random.default_rng(0)
-    while True:
-        batch.step(batch.sample(rng))
-        if 0 < len(batch.ended) < N:
-            return batch
-
-
-@pytest.mark.parametrize(
-    ("value", "error"), [*((x, TypeError) for x in NO_NUMBERS), *((x, IndexError) for x in NO_GAMES)], ids=repr
-)
-def test_what_is_no_number_of_a_game(value: Any, error: type[Exception]) -> None:
-    batch = Batch(N, TWO, seed=1)
-    before = everything(batch)
-    with pytest.raises(error, match="the number of a game must be"):
-        batch.game(value)
-    assert everything(batch) == before
-
-
-@pytest.mark.parametrize("call", [Batch.restart, lambda batch, games: Trajectories(batch, 100).add(games)])
-def test_what_are_no_numbers_of_games(call: Callable[[Batch, Any], Any]) -> None:
-    batch = at_an_end()
-    before = everything(batch)
-    for games in LISTS_OF_NONE:
-        with pytest.raises((TypeError, ValueError), match="games must be"):
-            call(batch, games)
-    for games in LISTS_BEYOND:
-        with pytest.raises(IndexError, match="games must"):
-            call(batch, games)
-    call(batch, [])
-    assert everything(batch) == before
-
-
-@pytest.mark.parametrize("games", THE_SAME, ids=repr)
-def test_numbers_of_games_of_any_kind(games: Any) -> None:
-    batch, expected = Batch(N, TWO, seed=1), Batch(N, TWO, seed=1)
-    batch.restart(games)
-    expected.restart([1, 3])
-    assert everything(batch) == everything(expected)
-    trajectories = Trajectories(batch, 2)
-    trajectories.add(games)
-    assert trajectories.game.tolist() == [1, 3]
-
-
-def test_starts_are_those_of_games_that_restart() -> None:
-    batch, other = Batch(N, TWO, seed=1), Game(Rules(num_players=3), 1)
-    before, start = everything(batch), Game(TWO, 7)
-    ended = random_game(TWO, 1)
-    for games, starts, error in (
-        ([0, 1], {2: start}, ValueError), ([], {0: start}, ValueError), ([0, 0], None, ValueError), ([0], {0: other}, ValueError),
-        ([0], {0: ended}, ValueError), ([0], {0: None}, TypeError), ([0], {0: start.to_dict()}, TypeError),
-        ([0], {-4: start}, IndexError), ([1], {True: start}, TypeError), ([0], [start], TypeError),
-        ([0], {0.0: start}, TypeError), ([0], {None: start}, TypeError),
-    ):  # fmt: skip
-        with pytest.raises(error):
-            batch.restart(games, starts)
-        assert everything(batch) == before
-
-
-@pytest.mark.parametrize("wrong", [None, 3, np.random, [0.5] * N, type("Ones", (), {"random": lambda self, n: np.ones(n)})()])
-def test_moves_are_drawn_by_a_generator(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="rng must"):
-        Batch(N, TWO, seed=1).sample(wrong)
-
-
-# -------------------------------------------------------------------------------------------------------------------- rows
-
-
-NO_ROWS: list[Callable[[np.ndarray], Any]] = [
-    lambda rows: rows[0], lambda rows: rows.tolist(), lambda rows: rows.tobytes(), lambda rows: rows.view(np.uint8),
-    lambda _: None,
-    lambda rows: rows.astype(GAME_DTYPE.newbyteorder()), lambda rows: rows[["player", "turn"]],
-    lambda rows: rows[:0], lambda rows: np.repeat(rows, 2), lambda rows: rows[None], lambda rows: rows.reshape(()),
-    lambda rows: np.zeros(1, GAME_DTYPE), lambda rows: np.full(1, 255, np.uint8).repeat(GAME_DTYPE.itemsize).view(GAME_DTYPE),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("change", NO_ROWS)
-def test_what_is_no_row_of_a_game(change: Callable[[np.ndarray], Any]) -> None:
-    game = Game(TWO, seed=1)
-    with pytest.raises((TypeError, ValueError), match="rows (must be|hold no possible game)"):
-        Game.from_rows(change(game.states))
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("hand_size", 3), ("active_cards", 7), ("open_spaces", 0), ("rng", 2**40), ("owned", 5), ("shown_rules", 1), ("deck", 0),
-     ("recruit_place", 3), ("placed_face", 7), ("ask", 0), ("ask", 99), ("stack", 50), ("dilemma", -1), ("depth", 127),
-     ("depth", -1), ("player", 5), ("num_players", 7), ("num_players", -1), ("space", 100), ("num_active", 99), ("legal", -1),
-     ("max_turns", -5), ("winner", 9), ("status", 77)],
-)  # fmt: skip
-def test_a_row_that_would_lead_out_of_it_is_refused(field: str, value: int) -> None:
-    rows = Game(TWO, seed=1).states.copy()
-    rows[field] = value
-    with pytest.raises(ValueError, match="rows hold no possible game"):
-        Game.from_rows(rows)
-
-
-@pytest.mark.parametrize("change", NO_ROWS[:-2])
-def test_what_no_game_can_take(change: Callable[[np.ndarray], Any]) -> None:
-    with pytest.raises((TypeError, ValueError), match="rows must be"):
-        Game.taking(change(Game(TWO, seed=1).states))
-
-
-BLANK = np.zeros(OBS_SIZE, np.int8), np.ones(actions.NUM_ACTIONS, np.int8)
-USES: list[Callable[[np.ndarray], Any]] = [
-    lambda rows: Game.from_rows(rows), lambda rows: Game.taking(rows).mask(), lambda rows: Game.taking(rows).observation(0),
-    lambda rows: Game.taking(rows).determinize(0, 1), lambda rows: loop.step(rows, 0, 0, empty_tape()),
-    lambda rows: Batch(N, TWO, seed=1).restart([0], {0: Game.taking(rows)}),
-    lambda rows: load("greedy:1").act(None, None, np.random.default_rng(0), Game.taking(rows)),
-    lambda rows: load("mcts:1").act(None, None, np.random.default_rng(0), Game.taking(rows)),
-    lambda rows: load("ppo").explain(*BLANK, np.random.default_rng(0), Game.taking(rows)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("space", 49), ("turn_player", 2), ("occupant", 2), ("ask", 16), ("legal", -1), ("taken", 100), ("depth", 100), ("stack", 5),
-     ("placed_face", -1), ("recruits", 48), ("num_recruits", 5), ("artifacts", -1), ("goods", -1), ("num_players", 1)],
-)  # fmt: skip
-def test_no_entry_point_uses_a_value_beyond_its_range(use: Callable[[np.ndarray], Any], field: str, value: int) -> None:
-    rows = Game(TWO, seed=1).states.copy()
-    rows[field] = value
-    before = rows.tobytes()
-    with pytest.raises(ValueError, match="rows hold no possible game|rules"):
-        use(rows)
-    assert rows.tobytes() == before
-
-
-@entry(ROWS, "int64")
-def fill_stack(rows, n):  # type: ignore[no-untyped-def]
-    """Puts n operations on the stack of a row."""
-    for _ in range(n):
-        push(rows[0], 26, 1, 2, 3)
-
-
-def test_the_stack_does_not_run_over() -> None:
-    rows = np.zeros(1, GAME_DTYPE)
-    fill_stack(rows, STACK_DEPTH)
-    full = rows.tobytes()
-    assert rows["depth"] == STACK_DEPTH and (rows["stack"] == [Operation.TRIGGER, 1, 2, 3]).all()
-    with pytest.raises(ValueError, match="more operations are pending than the stack has room for"):
-        fill_stack(rows, 1)
-    assert rows.tobytes() == full
-
-
-# ------------------------------------------------------------------------------------------------------ trajectories, masks
-
-
-def test_advantages_follow_later_decisions_alone() -> None:
-    values, rewards = np.ones(3, np.float32), np.zeros(3, np.float32)
-    for following in ([3, OPEN, OPEN], [0, OPEN, OPEN], [1, 0, OPEN], [-3, OPEN, OPEN], [10**12, OPEN, ENDED], [-(10**12)] * 3):
-        with pytest.raises(ValueError, match="following: a decision follows an earlier one, itself, or none of these 3"):
-            estimate_advantages(values, rewards, np.array(following), 0.9, 0.8)
-    good = np.array([1, ENDED, OPEN])
-    for bad, error in (((values[:2], rewards, good), ValueError), ((values, rewards[:2], good), ValueError),
-                       ((values, rewards, good[:2]), ValueError), ((values, rewards, good * 1.0), TypeError),
-                       ((values, rewards, good > 0), TypeError), ((values[None], rewards, good), ValueError),
-                       ((values, rewards > 0, good), TypeError)):  # fmt: skip
-        with pytest.raises(error):
-            estimate_advantages(*bad, 0.9, 0.8)
-    with pytest.raises(ValueError, match="discount must"):
-        estimate_advantages(values, rewards, good, np.ones(2, np.float32), 0.8)
-    expected = estimate_advantages(values, rewards, good, 0.9, 0.8)
-    frozen = good.astype(np.int16)
-    frozen.flags.writeable = False
-    for same in ((values.tolist(), rewards.astype(">f8"), frozen), (np.ones(6)[::2], np.zeros((3, 2))[:, 0], good.tolist())):
-        assert (estimate_advantages(*same, 0.9, 0.8) == expected).all()
-
-
-@pytest.mark.parametrize("capacity", [-1, 2.0, True, None, "4"])
-def test_there_is_room_for_a_number_of_decisions(capacity: Any) -> None:
-    with pytest.raises(ValueError, match="capacity must"):
-        Trajectories(Batch(N, TWO, seed=1), capacity)
-
-
-ARRAYS = ("states", "player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking", "ended")
-MADE = [
-    *((at_an_end, name) for name in (*ARRAYS, "final_observation", "num_players", "end_states")),
-    *((lambda: Trajectories(at_an_end(), 100), name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")),
-]
-
-
-@pytest.mark.parametrize(("make", "name"), MADE)
-def test_nobody_replaces_or_reshapes_an_array_that_compiled_code_writes_to(make: Callable[[], Any], name: str) -> None:
-    one, same = make(), make()
-    with pytest.raises(AttributeError):
-        setattr(one, name, np.zeros(1, getattr(one, name).dtype))
-    with pytest.raises(AttributeError):
-        delattr(one, name)
-    with contextlib.suppress(ValueError):
-        getattr(one, name).resize((1,), refcheck=False)
-    with contextlib.suppress(ValueError, AttributeError):
-        getattr(one, name).base.resize((1,), refcheck=False)
-    with contextlib.suppress(AttributeError), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        getattr(one, name).shape = (*getattr(one, name).shape, 1)
-    for each in (one, same):
-        batch = each if isinstance(each, Batch) else each._batch
-        batch.step(batch.sample(np.random.default_rng(0)))
-        if isinstance(each, Trajectories):
-            each.add(np.arange(N))
-            each.credit()
-            each.carry_over()
-    assert getattr(one, name).tobytes() == getattr(same, name).tobytes()
-
-
-def test_states_are_to_look_at() -> None:
-    batch = Batch(N, TWO, seed=1)
-    for write in (lambda: batch.states.fill(0), lambda: batch.states["turn"].fill(7), lambda: batch.num_players.fill(6)):
-        with pytest.raises(ValueError, match="read-only"):
-            write()
-
-
-@pytest.mark.parametrize("call", ["step", "check", "restart", "sample", "seen_at_end", "final_observation"])
-def test_a_second_thread_is_told(call: str) -> None:
-    """The function `rules` is called in the middle of a restart: here another thread then uses the batch."""
-    found, uses = list[BaseException](), list[Callable[[], Any]]()
-
-    def rules(_: np.random.Generator) -> Rules:
-        for use in uses:
-            other = threading.Thread(target=use)
-            other.start()
-            other.join()
-        return TWO
-
-    def use() -> None:
-        try:
-            batch.final_observation if call == "final_observation" else getattr(batch, call)(np.zeros(0, np.int64))
-        except RuntimeError as error:
-            found.append(error)
-
-    batch = Batch(N, rules, seed=1)
-    uses.append(use)
-    batch.restart([0])
-    assert "another thread uses this Batch" in str(found[0])
-    uses.clear()
-    batch.step(batch.sample(np.random.default_rng(0)))
-
-
-def test_games_are_added_once_each() -> None:
-    batch = Batch(N, TWO, seed=1)
-    trajectories = Trajectories(batch, 10)
-    for twice in ([0, 0], [1, 2, 1], np.zeros(2, np.int8)):
-        with pytest.raises(ValueError, match="games must be named once each"):
-            trajectories.add(twice)
-    assert trajectories.size == 0 and (trajectories._latest == -1).all()
-
-
-def test_attached_rows_have_memory_of_their_own() -> None:
-    trajectories, room, window = Trajectories(Batch(N, TWO, seed=1), 8), np.zeros((64, 4)), np.lib.stride_tricks.as_strided
-    for bad in (window(room, (8, 4), (8, 8)), window(room, (8,), (0,)), window(room, (8, 2), (8, 16)), room[:4],
-                trajectories.seat, trajectories.reward[:, None]):  # fmt: skip
-        with pytest.raises(ValueError, match="an attached array must"):
-            trajectories.attach(bad)
-    for other in (np.ma.zeros(8), [0] * 8, None):
-        with pytest.raises(TypeError, match="an attached array must"):
-            trajectories.attach(other)
-    for good in (room[:32:-2], room[:32:2, 1:3].swapaxes(0, 0), np.zeros((4, 8)).T, np.zeros((8, 0)), np.zeros(8, "U3")):
-        trajectories.attach(good)
-
-
-@pytest.mark.parametrize("shape", [(), (663,), (665,), (2, 663), (1, 2, 664), (664, 2), (0,)], ids=repr)
-def test_masks_of_another_shape(shape: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="mask must"):
-        sample(np.ones(shape, np.int8), rng)
-    for spec in ("random", "weights", "ppo"):
-        with pytest.raises(ValueError, match="must be of shape"):
-            load(spec).act_batch(np.zeros((1, OBS_SIZE), np.int8), np.ones(shape, np.int8), rng)
-
-
-def test_masks_of_other_kinds() -> None:
-    rng, mask = np.random.default_rng(0), np.zeros(actions.NUM_ACTIONS, np.int8)
-    mask[7] = 1
-    for same in (mask.tolist(), mask > 0, mask.astype(">i4"), np.repeat(mask, 2)[::2], np.frombuffer(mask.tobytes(), np.int8)):
-        assert sample(same, rng) == 7
-    for wrong in (mask.astype(object), mask.astype(str), mask.astype(complex)):
-        with pytest.raises(TypeError, match="mask must"):
-            sample(wrong, rng)
-
-
-@pytest.mark.parametrize("spec", ["weights", "ppo"])
-def test_agents_refuse_observations_of_another_shape(spec: str) -> None:
-    agent, rng, masks = load(spec), np.random.default_rng(0), np.ones((2, actions.NUM_ACTIONS), np.int8)
-    for shape in ((2, 10), (2, OBS_SIZE - 1), (2, OBS_SIZE + 1), (1, OBS_SIZE), (3, OBS_SIZE), (OBS_SIZE,), (), (2, OBS_SIZE, 1)):
-        with pytest.raises(ValueError, match="of shape|observations, but"):
-            agent.act_batch(np.zeros(shape, np.int8), masks, rng)
-        if shape != (OBS_SIZE,):
-            with pytest.raises(ValueError, match="of shape|observations, but"):
-                agent.explain(np.zeros(shape, np.int8), masks, rng)
-
-
-@pytest.mark.parametrize("value", [-128, -1, 1, 7, 127])
-@pytest.mark.parametrize("spec", ["random", "weights", "ppo"])
-def test_agents_answer_observations_that_cannot_be(spec: str, value: int) -> None:
-    masks = np.ones((3, actions.NUM_ACTIONS), np.bool_)
-    moves = load(spec).act_batch(np.full((3, OBS_SIZE), value, np.int8), masks, np.random.default_rng(0))
-    assert ((moves >= 0) & (moves < actions.NUM_ACTIONS)).all()
-
-
-# ------------------------------------------------------------------------------------------- refused calls of environments
-
-
-def test_actions_may_change_after_they_were_taken() -> None:
-    one, other = (EuphoriaVecEnv(2, "random", num_players=2, seed=1) for _ in range(2))
-    for env in (one, other):
-        env.reset()
-        moves = env.action_masks().argmax(axis=1)
-        env.step_async(moves)
-        if env is one:
-            moves[:] = -1
-        env.step_wait()
-    assert np.array_equal(one.action_masks(), other.action_masks())
-
-
-def test_a_refused_position_leaves_the_chance_to_come() -> None:
-    ended = random_game(Rules(num_players=2, max_turns=3), 1)
-    wrong = [{"position": one} for one in ({"players": 7}, {"rules": {"num_players": 3}}, 5, {"load": {"dice": [1]}})]
-    wrong += [{"x": 1}]
-    of_many = [*({"position": one} for one in ([None], [None, {"player": 7}], [{}, 5])), {"reset_mask": [True]}]
-    for make, refused in ((EuphoriaEnv, wrong), (partial(EuphoriaVectorEnv, 2), [*wrong, *of_many])):
-        one, other = (make("random", num_players=2, max_turns=3) for _ in range(2))
-        for env in (one, other):
-            env.reset(seed=3)
-        for options in refused:
-            with pytest.raises(ValueError, match="player|position|reset_mask|x"):
-                one.reset(seed=4, options=options)
-        assert (one.action_masks() == other.action_masks()).all()
-        assert (one.reset()[0] == other.reset()[0]).all()
-        with pytest.raises(ValueError, match=r"options\.position(\[0\])?: the game has ended"):
-            one.reset(seed=4, options={"position": ended.to_dict()})
+from euphoria_env.memory import Ids, memory_of
+from tests.tools.memory import Forgetful, Witness
+
+SMALL: dict[str, Any] = {"num_players": 2, "stars_to_win": 2, "max_turns": 60}
+RULES = Rules(**SMALL)
+SPEC = "tests.tools.memory:Witness"
+
+
+def check_ended(agent: Witness, games: int) -> None:
+    assert agent.asked > 10 * games and not agent.open and len(set(agent.ended)) == len(agent.ended) >= games
+
+
+@pytest.mark.parametrize("how", ["", "batch"])
+def test_matches(how: str) -> None:
+    agent = Witness(how)
+    result = play_match([agent, load("random")], 12, RULES, seed=1)
+    check_ended(agent, 12)
+    assert result.played == play_match([Forgetful(how), load("random")], 12, RULES, seed=1).played, "a memory changes no game"
+    again = Witness(how)
+    play_match([again, load("random")], 12, RULES, seed=1)
+    assert again.ended == agent.ended, "equal seeds give equal numbers"
+
+
+def test_matches_in_processes_with_both_seats() -> None:
+    assert play_match([SPEC, f"{SPEC}:batch"], 6, RULES, seed=2).games == 6
+    assert play_match([SPEC] * 3, 3, Rules(num_players=3, stars_to_win=1, max_turns=60), seed=2).games == 3
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`Witness` fails in its process, and with it the command, if it is given anything wrong."""
+    rules = "--players 2 --stars-to-win 2 --max-turns 60 --processes 1 --seed 1"
+    main(f"evaluate --agent {SPEC}:batch --against random --games 8 {rules}".split())
+    main(f"collect --agents {SPEC} random --games 6 {rules} --out {tmp_path}/games".replace("--processes 1", "").split())
+    assert "AgentFailed" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("opponents", [lambda: Witness(), lambda: {Witness("batch"): 1, "weights": 1}])
+def test_the_environment_for_one(opponents: Any) -> None:
+    env, rng = EuphoriaEnv(opponents=opponents(), events=5, **{**SMALL, "num_players": 3}), np.random.default_rng(1)
+    for seed in (1, None, 7, None):
+        seen, info = env.reset(seed=seed)
+        ended = False
+        while not ended and rng.random() > 0.01:  # some games are given up
+            assert seen["events"].shape == (5, 4)
+            seen, _, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(info["action_mask"])))
+            ended = terminated or truncated
+    env.reset(seed=1)
+    (agent, *_) = [one for one in env._line_up.agents if isinstance(one, Witness)]
+    assert len(agent.ended) >= 1 and agent.asked > 10
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_many_environments(mode: str) -> None:
+    def play(opponent: Any) -> list[Any]:
+        games, rng, seen = (
+            EuphoriaVectorEnv(4, opponents=[opponent], events=3, autoreset_mode=mode, **SMALL),
+            np.random.default_rng(1),
+            [],
+        )
+        observation, infos = games.reset(seed=1)
+        for _ in range(150):
+            moves = [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in infos["action_mask"]]
+            observation, reward, terminated, truncated, infos = games.step(np.array(moves))
+            seen += [observation["observation"].tobytes(), observation["events"].tobytes(), reward.tolist()]
+            if mode == "Disabled" and (terminated | truncated).any():
+                observation, infos = games.reset(options={"reset_mask": terminated | truncated})
+        games.reset(seed=2)
+        return seen
+
+    agent = Witness("batch")
+    assert play(agent) == play(Forgetful("batch")), "the learner sees the same, with as many events as it asked for"
+    assert len(agent.ended) > 4 and agent.asked > 150
+
+
+def test_an_opponent_that_is_set_later_gets_its_events_after_a_reset() -> None:
+    games = EuphoriaVectorEnv(2, opponents="random", **SMALL)
+    _, infos = games.reset(seed=1)
+    games.set_opponents(Witness())
+    with pytest.raises(ValueError, match="needs the last 1024 events, but these games keep 0: call reset"):
+        for _ in range(300):
+            infos = games.step(infos["action_mask"].argmax(axis=1))[4]
+    games.reset(seed=1)
+
+
+def test_opponents_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from euphoria_agents.network.features import make_features
+    from euphoria_agents.training import rollout
+    from euphoria_agents.training.network import Network
+
+    torch.manual_seed(0)
+    monkeypatch.setattr(rollout, "ROLLOUT_STEPS", 300)
+    network, agent = Network(make_features(), (8,)), Witness("batch")
+    actor = rollout.Actor([(6, RULES)], "win", 7, {"witness": agent}, network.first.rows)
+    actor.seat({}, {"witness": 1.0})
+    actor.begin_games()
+    for _ in range(2):
+        actor.begin(network.player())
+        actor.play()
+        actor.collected()
+    copies = actor._copies["witness"][:2]
+    assert all(one.asked > 100 and len(one.ended) > 2 and len(one.open) <= 6 for one in copies)
+
+
+def test_a_game_at_a_table() -> None:
+    agents = Agents(allowed=[SPEC])
+    try:
+        session = Session.of(Game(RULES, seed=3), [Seat("Ann", SPEC), Seat("Bob", "random")], agents=agents)
+        while think := session.thinker():
+            session.play(session.player, think())
+            if session.decisions == 30:  # a saved game goes on with the same number
+                session = Session.from_dict(session.to_dict(), agents)
+        with agents.borrowed(SPEC, 0) as agent:
+            assert isinstance(agent, AgentProcess) and agent.counts()["ended"] == 1 and agent.counts()["open"] == 0
+    finally:
+        agents.close()
+
+
+def test_numbers_begin_and_end_once() -> None:
+    ids, agent, other = Ids(b"secret"), Witness(), Witness()
+    first = ids.of(agent, [("a", 0), ("b", 1), ("a", 0)])
+    assert first[0] == first[2] != first[1] and first.dtype == np.int64 and set(agent.open) == {*first.tolist()}
+    assert ids.of(other, [("a", 1)])[0] not in first and Ids(b"other").of(Witness(), [("a", 0)])[0] != first[0]
+    for one in (agent, other):
+        one.open = dict.fromkeys(one.open, 1)
+    ids.end(["a", "never begun"])
+    assert agent.ended == [first[0]] and [*agent.open] == [first[1]] and ids.games == ["b"]
+
+
+def test_what_is_missing_or_impossible_is_said() -> None:
+    game, rng = Game(RULES, seed=1), np.random.default_rng(1)
+    given = game.observation(game.player)[None], game.mask()[None], rng, lambda _: game
+    with pytest.raises(ValueError, match=r"the agent tests.tools.memory.Witness needs events, which are not known here"):
+        query(Witness(), *given)
+    agent = Witness()
+    agent.needs_events = -1
+    with pytest.raises(ValueError, match=r"needs_events of the agent tests.tools.memory.Witness: events must be"):
+        query(agent, *given, memory_of(game, "", Ids()))
+    with pytest.raises(ValueError, match="needs_events"):
+        EuphoriaEnv(opponents=agent, **SMALL)
+    with pytest.raises(ValueError, match="needs_events"):
+        AgentProcess(f"{SPEC}:wrong")
+
+
+def test_events_of_a_game_are_those_of_its_environment() -> None:
+    game = Game(RULES, seed=5)
+    for _ in range(40):
+        game.play(game.legal()[-1])
+    whole = game.last_events(1, 1024)
+    assert np.array_equal(game.last_events(1, 7), whole[-7:]) and game.last_events(0, 0).shape == (0, 4)
+    kinds = [event.kind for event in game.events_for(1)]
+    assert whole[-len(kinds) :, 0].tolist() == kinds and not whole[: -len(kinds)].any()

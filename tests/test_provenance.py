@@ -21,9 +21,10 @@ from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.benchmark import judging
 from euphoria_agents.benchmark.replaying import Replay
 from euphoria_agents.benchmark.tasks import TASKS
-from euphoria_agents.matches import tournament
+from euphoria_agents.matches import work
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_units, players_ended, sources
+from euphoria_agents.matches.tournament import comparison
+from euphoria_agents.matches.work import Journal, WorkUnit, play_units, players_ended, sources
 from euphoria_agents.provenance import (
     CLOCK,
     COMPILED,
@@ -457,14 +458,14 @@ def test_published_names_do_not_tell_where_files_lie() -> None:
 
 
 def test_comments_in_the_project_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = tmp_path / "one" / "__init__.py", tmp_path / "two" / "matches" / "tournament.py"
+    one, two = tmp_path / "one" / "__init__.py", tmp_path / "two" / "matches" / "work.py"
     for path in (one, two):
         path.parent.mkdir(parents=True)
         path.write_text("A = 1\n")
-    monkeypatch.setattr(tournament, "euphoria_env", types.SimpleNamespace(__file__=str(one)))
-    monkeypatch.setattr(tournament, "__file__", str(two))
-    monkeypatch.setattr(tournament.cache_files, "cache_directory", lambda: tmp_path)
-    key = tournament.hash_of_code.__wrapped__
+    monkeypatch.setattr(work, "euphoria_env", types.SimpleNamespace(__file__=str(one)))
+    monkeypatch.setattr(work, "__file__", str(two))
+    monkeypatch.setattr(work.cache_files, "cache_directory", lambda: tmp_path)
+    key = work.hash_of_code.__wrapped__
     before = key()
     two.write_text('"""Says."""\nA = 1  # one\n')
     assert key() == before

@@ -24,7 +24,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 import euphoria_agents  # noqa: E402
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
-from euphoria_agents.matches.tournament import Journal, WorkUnit, play_unit, play_units, sources  # noqa: E402
+from euphoria_agents.matches.work import Journal, WorkUnit, play_unit, play_units, sources  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.commands import PATHS  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call  # noqa: E402

@@ -25,9 +25,9 @@ from euphoria_agents.benchmark.results import FORMAT, VERSION, read_result
 from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
 from euphoria_agents.commands import benchmark_judge, benchmark_submit
 from euphoria_agents.files import file_hash
-from euphoria_agents.matches import players, tournament
+from euphoria_agents.matches import players, work
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import WorkUnit
+from euphoria_agents.matches.work import WorkUnit
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import file_hashes, load_untrusted
@@ -136,7 +136,7 @@ def test_the_fingerprint_knows_rules_deals_and_opponents(monkeypatch: pytest.Mon
         assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
     for opponent in OPPONENTS:
         with monkeypatch.context() as patched:
-            patched.setattr(tournament.PLAYERS, "_shared", {})
+            patched.setattr(work.PLAYERS, "_shared", {})
             patched.setattr(players, "load", partial(load_another, opponent))
             assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL)
 
@@ -485,7 +485,7 @@ def test_an_entry_is_judged_on_fresh_deals(copied: Path, monkeypatch: pytest.Mon
 def test_a_figure_of_an_agent_that_knows_the_public_deals_does_not_hold(tmp_path: Path) -> None:
     def fresh(unit: WorkUnit) -> WorkUnit:
         lineup = ("random", *unit.lineup[1:])
-        return unit if unit.seed == SMALL.seed else dataclasses.replace(unit, lineup=lineup, sources=tournament.sources(lineup))
+        return unit if unit.seed == SMALL.seed else dataclasses.replace(unit, lineup=lineup, sources=work.sources(lineup))
 
     found, path = judge(SMALL, "greedy", tmp_path, HERE), tmp_path / RESULT
     assert holds(Replay(SMALL, "greedy", path, HERE).judge(1))

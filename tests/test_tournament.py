@@ -20,22 +20,14 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
-from euphoria_agents.matches import players, tournament
+from euphoria_agents.matches import players, tournament, work
 from euphoria_agents.matches.match import Played, play_match, score, wilson
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.ray_cluster import on_ray
-from euphoria_agents.matches.tournament import (
-    Journal,
-    WorkUnit,
-    comparison,
-    play_unit,
-    play_units,
-    rate,
-    schedule,
-    sources,
-    standings,
-)
+from euphoria_agents.matches.tournament import comparison, rate, schedule, standings
+from euphoria_agents.matches.work import Journal, WorkUnit, play_unit, play_units, sources
 from euphoria_env import Game, Rules
+from euphoria_env.event_kinds import EventKind
 from tests.tools.commands import euphoria, start
 
 SHORT = Rules(num_players=2, max_turns=40)
@@ -137,8 +129,9 @@ def test_paired_intervals_hold_close_to_none_and_all() -> None:
 @pytest.fixture
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any name is that of an agent."""
-    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: load("random"))
-    monkeypatch.setattr(tournament, "_hashes_once", lambda spec: {})
+    for module in (tournament, work):
+        monkeypatch.setattr(module, "player", lambda spec, limit=None: load("random"))
+    monkeypatch.setattr(work, "_hashes_once", lambda spec: {})
 
 
 @pytest.mark.usefixtures("nobody")
@@ -200,7 +193,7 @@ def test_without_ray_its_installation_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_journal_counts_the_seconds_of_every_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chunks, result, clock = [chunk(k) for k in range(4)], play_unit(chunk(0)), iter([5.0, 7.0, 7.5, 1000.0, 1003.0])
-    monkeypatch.setattr(tournament.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(work.time, "perf_counter", lambda: next(clock))
     for finished in (chunks[:2], chunks[2:3]):  # of the first start, in two processes; of the second one
         journal = Journal(tmp_path / "chunks.jsonl")
         for one in finished:
@@ -328,6 +321,35 @@ def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_pa
     assert (broken / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert (broken / "table.md").read_text().count("\n| weights | ") == 3
     assert sorted(file.name for file in broken.iterdir()) == ["chunks.jsonl", "plot.png", "results.json", "table.md"]
+
+
+def test_wins_are_counted_by_seat_first_player_and_length(tmp_path: Path) -> None:
+    file, rules = tmp_path / "figures.json", "--stars-to-win 2 --max-turns 60 --processes 1 --seed 1"
+    command = f"evaluate --agent weights --against random greedy --players 2 3 --games 24 {rules} --json {file} --by"
+    status, printed, _ = euphoria(*command.split(), "seat", "first", "players", "turns")
+    assert status == 0 and "weights, by first: its place after the player who began, 0 for that player" in printed
+    found = json.loads(file.read_text())
+    assert found["format"] == "euphoria-evaluation" and len(found["results"]) == 4
+    for one in found["results"]:
+        assert [*one["by"]] == ["seat", "first", "players", "turns"]
+        for groups in one["by"].values():
+            assert sum(group["wins"] for group in groups.values()) == one["wins"]
+            assert sum(group["games"] for group in groups.values()) == one["games"]
+        seats = one["by"]["seat"]
+        assert [*seats] == [str(seat) for seat in range(one["players"])] and len(
+            {group["games"] for group in seats.values()}
+        ) == 1
+    status, _, told = euphoria(*command.split(), "weather")
+    assert status == 2 and "weather" in told and "seat" in told
+
+
+def test_games_say_who_began() -> None:
+    rules = Rules(num_players=3, stars_to_win=1, max_turns=40)
+    result = play_match([load("random")] * 3, 6, rules, seed=5, records=True)
+    assert [game.seat for game in result.played] == [0, 1, 2] * 2
+    for game, record in zip(result.played, result.records, strict=True):
+        begun = next(event.player for event in Game.from_record(record).events if event.kind == EventKind.TURN)
+        assert game.first == begun
 
 
 def test_evaluate(tmp_path: Path) -> None:

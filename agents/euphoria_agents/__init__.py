@@ -14,16 +14,19 @@ if TYPE_CHECKING:
     from euphoria_agents.agent import Agent
     from euphoria_agents.matches.match import play_match
     from euphoria_agents.registry import load, specs
+    from euphoria_agents.training.policy_and_value import save_checkpoint
     from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
-__all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
+__all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "save_checkpoint", "specs"]
 
-# These names are imported when they are first used, so that `euphoria --help` is quick; the last one needs Stable-Baselines3.
+# These names are imported when they are first used, so that `euphoria --help` is quick; the last two need PyTorch
+# and Stable-Baselines3.
 _LATE = {
     "Agent": "euphoria_agents.agent",
     "load": "euphoria_agents.registry",
     "specs": "euphoria_agents.registry",
     "play_match": "euphoria_agents.matches.match",
+    "save_checkpoint": "euphoria_agents.training.policy_and_value",
     "EuphoriaVecEnv": "euphoria_env.envs.sb3",
 }
 

@@ -55,11 +55,16 @@ class Agent(ABC):
     Attributes:
         needs_game: whether `act` needs a `Game`; the agent always gets one that was determinized for its seat (R19).
         needs_deals: whether `act_batch` also gets `deal`, which returns such a game for each decision, for agents that need few.
+        needs_events: K; if not 0, `act` and `act_batch` also get the last K events as `events`, int8 (K, EVENT_SIZE) and (N, K,
+            EVENT_SIZE), as the seat sees them.
+        needs_ids: whether `act` also gets `id`, and `act_batch` `ids`, int64 (N,), numbers of game and seat, of which `begin` and
+            `end` tell (`euphoria_env.agent_protocol.Player`).
         keeps_games_apart: for agents of this project alone (`agent_protocol.keeps_games_apart`): whether it remembers nothing of
             one game or seat when it plays another.
     """
 
-    needs_game = needs_deals = keeps_games_apart = False
+    needs_game = needs_deals = needs_ids = keeps_games_apart = False
+    needs_events = 0
 
     @abstractmethod
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

@@ -31,7 +31,7 @@ from euphoria_agents.provenance import Inputs, Recorder
 from euphoria_agents.registry import is_builtin, load, places_of
 from euphoria_agents.validation import checked, decoded
 from euphoria_env import agent_protocol
-from euphoria_env.agent_protocol import AgentFailed, TooSlow
+from euphoria_env.agent_protocol import AgentFailed, TooSlow, remembered_by_one
 from euphoria_env.derived_seeds import generator_from
 from euphoria_env.json_reader import shown
 
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from euphoria_env import Game
 
 FIRST_SECONDS = 300.0  # the limit for making the agent, and for its first answer of each kind
+TOLD = "begin", "end"  # methods of agents with a memory
 PATIENCE = 10.0  # after so many seconds of waiting a line says for whom
 LONGEST_WAIT = 1e6  # seconds that the system can wait at once
 MOST_BYTES = 1 << 24  # the largest answer that is accepted
 
 T = TypeVar("T")
 COUNTS: Any = dict[str, Annotated[float, msgspec.Meta(ge=0, le=1e15)]]
+_PURPOSES = {kind: f"to {kind}" for kind in ("begin", "end", "explain")} | {"make": "to be made", "counts": "to tell its counts"}
 ANSWER: Any = list[Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]] | str  # moves, or the text of anything else
 
 
@@ -71,8 +73,8 @@ class AgentProcess(Agent):
 
     Attributes:
         name: the spec, by which errors name the agent.
-        needs_game, needs_story, needs_deals, keeps_games_apart: as the agent has them; the last one is true for agents of this
-            project only.
+        needs_game, needs_story, needs_deals, needs_events, needs_ids, keeps_games_apart: as the agent has them; the last one is
+            true for agents of this project only.
 
     Raises:
         ValueError: the spec is wrong, or the agent cannot be made; see `load`.
@@ -102,7 +104,8 @@ class AgentProcess(Agent):
             raise ValueError(made)
         made = self._proper(partial(checked, made, _Made))
         self.needs_game, self.needs_story, self.needs_deals = made.needs_game, made.needs_story, made.needs_deals
-        self._batches = made.batches
+        self.needs_events, self.needs_ids = made.needs_events, made.needs_ids
+        self._batches, self._told = made.batches, made.told
         self.keeps_games_apart = made.keeps_games_apart and is_builtin(spec)  # others may say what they like
 
     def __enter__(self) -> AgentProcess:
@@ -114,18 +117,42 @@ class AgentProcess(Agent):
     def __reduce__(self) -> Any:
         raise TypeError("an agent's process cannot be copied")
 
-    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+    def act(
+        self,
+        observation: np.ndarray,
+        mask: np.ndarray,
+        rng: np.random.Generator,
+        game: Game | None = None,
+        **remembered: Any,
+    ) -> int:
         """Chooses a move; see `Agent`."""
-        moves = self._moves("act", rng, (observation, mask, rng, *[game] * self.needs_game))
+        moves = self._moves("act", rng, (observation, mask, rng, {"game": game} if self.needs_game else {}, remembered))
         return moves[0] if isinstance(moves, list) and len(moves) == 1 else _Shown(moves)  # type: ignore[return-value]
 
     def act_batch(
-        self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator, deal: Callable[[int], Game] | None = None
+        self,
+        observations: np.ndarray,
+        masks: np.ndarray,
+        rng: np.random.Generator,
+        deal: Callable[[int], Game] | None = None,
+        **remembered: Any,
     ) -> np.ndarray:
         """Chooses a move in each of many games; see `Agent`. For an agent without `act_batch` the limit holds for each game."""
-        games = [] if deal is None else [[deal(k) for k in range(len(masks))]]
-        moves = self._moves("act_batch", rng, (observations, masks, rng, *games), len(masks))
+        deals = {} if deal is None else {"deal": [deal(k) for k in range(len(masks))]}
+        moves = self._moves("act_batch", rng, (observations, masks, rng, deals, remembered), len(masks))
         return np.array(moves) if isinstance(moves, list) else _Shown(moves)  # type: ignore[return-value]
+
+    def begin(self, ids: np.ndarray) -> None:
+        """Tells the agent which numbers of games and seats are new, if it wants to know; see `Player`."""
+        self._tell_agent("begin", ids)
+
+    def end(self, ids: np.ndarray) -> None:
+        """Tells the agent which numbers it will not be asked about again, if it wants to know; see `Player`."""
+        self._tell_agent("end", ids)
+
+    def _tell_agent(self, what: str, ids: np.ndarray) -> None:
+        if what in self._told:
+            self._ask(what, (ids,))
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
@@ -194,7 +221,7 @@ class AgentProcess(Agent):
 
     def _tell(self, kind: str, limit: float) -> None:
         """Tells that a wait is long; the next line comes only after one that is twice as long."""
-        purpose = {"make": "to be made", "explain": "to explain", "counts": "to tell its counts"}.get(kind, "to choose")
+        purpose = _PURPOSES.get(kind, "to choose")
         line = f"waiting for the agent {self.name} {purpose}: {self._patience:g} s so far, at most {limit:g} s"
         print(line, file=sys.stderr, flush=True)
         self._patience *= 2
@@ -299,8 +326,11 @@ class _Made(msgspec.Struct, forbid_unknown_fields=True):
     needs_game: bool
     needs_story: bool
     needs_deals: bool
+    needs_ids: bool
     keeps_games_apart: bool
+    needs_events: int
     batches: bool
+    told: list[str]  # of begin and end, those that it has
 
 
 class _Shown(str):
@@ -343,6 +373,10 @@ def _serve(connection: Connection, spec: str) -> None:
             if kind == "counts":
                 connection.send_bytes(_json({"answer": counts_of(agent) | {"processor_seconds": sum(os.times()[:4])}}))
                 continue
+            if kind in TOLD:
+                getattr(agent, kind)(*arguments)
+                connection.send_bytes(_json({}))
+                continue
             for answer in _answers(agent, kind, arguments):
                 connection.send_bytes(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))
         except BaseException as error:  # also one that is no `Exception`: it must not end the loop
@@ -354,11 +388,13 @@ def _make(spec: str) -> tuple[Any, dict[str, Any] | str, Recorder | None]:
     try:
         recorder = None if is_builtin(spec) else Recorder(places_of(spec))
         agent: Any = load(spec)
+        needed = agent_protocol.events_needed(agent)
     except ValueError as error:
         return None, _text(error), None
-    named = "needs_game", "needs_story", "needs_deals", "keeps_games_apart"
-    properties = {name: bool(getattr(agent, name, False)) for name in named}
-    return agent, {**properties, "batches": answers_batches(agent)}, recorder
+    named = "needs_game", "needs_story", "needs_deals", "needs_ids", "keeps_games_apart"
+    properties: dict[str, Any] = {name: bool(getattr(agent, name, False)) for name in named}
+    told = [name for name in TOLD if callable(getattr(agent, name, None))]
+    return agent, {**properties, "needs_events": needed, "batches": answers_batches(agent), "told": told}, recorder
 
 
 def _inputs(recorder: Recorder | None) -> dict[str, Any] | str:
@@ -374,14 +410,15 @@ def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]
     if kind == "explain":
         yield explained(agent, *arguments)
     elif kind == "act_batch" and not answers_batches(agent):
-        for observation, mask in zip(*arguments[:2], strict=True):
-            yield from _answers(agent, "act", (observation, mask, arguments[2]))
+        observations, masks, rng, _, remembered = arguments
+        for k, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
+            yield from _answers(agent, "act", (observation, mask, rng, {}, remembered_by_one(remembered, k)))
     else:
-        decisions, games = arguments[:3], arguments[3:]
+        *decisions, games, remembered = arguments
         if kind == "act":
-            answers = [agent.act(*decisions, *games)]
+            answers = [agent.act(*decisions, *games.values(), **remembered)]
         else:
-            answers = agent.act_batch(*decisions, **{"deal": games[0].__getitem__} if games else {})
+            answers = agent.act_batch(*decisions, **{name: one.__getitem__ for name, one in games.items()}, **remembered)
         moves = np.asarray(answers)
         proper = moves.dtype.kind in "iu" and moves.ndim == 1
         yield moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import euphoria_agents
 import euphoria_env
 
-PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the fork server
+PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.work"]  # imported once, in the fork server
 FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
 CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick, and safe with threads
 if FORKSERVER:

@@ -63,6 +63,7 @@ BOARDS: Owned = {r"\d{5,}\.svg": rb"<svg [^>]*><title>Euphoria, "}
 PAGE: Owned = {"": rb'<!doctype html>\n<html lang="en">\n.{,1000}<title>Euphoria: '}
 ANALYSIS: Owned = {"": rb'\{"format": "euphoria-analysis"'}
 MEASUREMENT: Owned = {"": rb'\{\s*"format": "euphoria-benchmark"'}
+EVALUATION: Owned = {"": rb'\{\s*"format": "euphoria-evaluation"'}
 GAMES_SERVED: Owned = {"": rb"SQLite format 3\0.{52}Euph|\Z"}  # `play.web.store` checks more
 
 

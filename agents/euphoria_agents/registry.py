@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -30,19 +29,27 @@ OWN_FORM = "module:Name[:ARGUMENT]"
 class Builtin(NamedTuple):
     """An agent of this project."""
 
-    form: str  # how its spec is written; optional parts stand in brackets, and PATH stands for a file
+    form: str  # how its spec is written; optional parts stand in brackets
     target: str  # what makes it, as module:name; imported only when needed, since some modules import large libraries
+    fields: tuple[str, ...] = ()  # what its argument consists of, between colons; PATH is a file, and only the last has colons
 
 
 BUILTIN = {
     "random": Builtin("random", "euphoria_agents.players.random:Uniform"),
     "weights": Builtin("weights", "euphoria_agents.players.weights:Weights"),
-    "greedy": Builtin("greedy[:SAMPLES]", "euphoria_agents.players.greedy:make_greedy"),
-    "mcts": Builtin("mcts:BUDGET[:EVALUATOR[:PATH]]", "euphoria_agents.players.mcts:make_mcts"),
-    "boardspace": Builtin("boardspace[:BUDGET]", "euphoria_agents.players.boardspace:make_boardspace"),
-    "llm": Builtin("llm:MODEL[@URL][?OPTIONS]", "euphoria_agents.players.llm.agent:make_llm"),
-    "ppo": Builtin("ppo[:PATH]", "euphoria_agents.players.ppo:make_ppo"),
+    "greedy": Builtin("greedy[:SAMPLES]", "euphoria_agents.players.greedy:make_greedy", ("SAMPLES",)),
+    "mcts": Builtin("mcts:BUDGET[:EVALUATOR[:PATH]]", "euphoria_agents.players.mcts:make_mcts", ("BUDGET", "EVALUATOR", "PATH")),
+    "boardspace": Builtin("boardspace[:BUDGET]", "euphoria_agents.players.boardspace:make_boardspace", ("BUDGET",)),
+    "llm": Builtin("llm:MODEL[@URL][?OPTIONS]", "euphoria_agents.players.llm.agent:make_llm", ("MODEL",)),
+    "ppo": Builtin("ppo[:PATH]", "euphoria_agents.players.ppo:make_ppo", ("PATH",)),
 }
+
+
+def fields_of(spec: str) -> dict[str, str]:
+    """Returns the fields in the spec of an agent of this project, by name: BUDGET, EVALUATOR and so on; nothing for others."""
+    name, colon, argument = spec.partition(":")
+    fields = BUILTIN[name].fields if colon and name in BUILTIN else ()
+    return dict(zip(fields, argument.split(":", len(fields) - 1), strict=False)) if fields else {}
 
 
 def specs() -> list[str]:
@@ -91,7 +98,7 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
 
 def language_models(specs: Iterable[str]) -> list[str]:
     """Returns the specs of language models among these, each once."""
-    return [spec for spec in dict.fromkeys(specs) if spec.startswith("llm:")]
+    return [spec for spec in dict.fromkeys(specs) if "MODEL" in fields_of(spec)]
 
 
 def is_builtin(spec: str) -> bool:
@@ -119,7 +126,7 @@ def places_of(spec: str) -> list[str]:
 
 def files_of(spec: str) -> dict[str, Path]:
     """Returns the file that the spec of an agent of this project names, by name; nothing if it names none."""
-    named = Path(_path_in(spec) if is_builtin(spec) else "")
+    named = Path(_path_in(spec))
     return {named.name: named} if named.is_file() else {}
 
 
@@ -128,12 +135,12 @@ def file_hashes(spec: str) -> dict[str, str]:
 
     What other agents read is known only when they have played: `euphoria_agents.provenance`.
     """
-    files, fields = files_of(spec), spec.split(":")
-    networks = [k for k, field in enumerate(fields) if "ppo" in field.split("+")]
-    if is_builtin(spec) and networks and not files:
+    files, fields = files_of(spec), fields_of(spec)
+    plays_network = spec.partition(":")[0] == "ppo" or "ppo" in fields.get("EVALUATOR", "").split("+")
+    if plays_network and not files:
         from euphoria_agents.players.ppo import checkpoint_path
 
-        path = checkpoint_path(":".join(fields[networks[0] + 1 :]))
+        path = checkpoint_path(fields.get("PATH", ""))
         files = {path.name: path} if path.is_file() else {}
     return {name: file_hash(path) for name, path in files.items()}
 
@@ -186,10 +193,9 @@ def _find_builtin(spec: str, name: str, argument: str) -> _Found:
 
 
 def _path_in(spec: str) -> str:
-    """Returns the path or language model in the spec of a built-in agent; empty if there is none, or a hash of a shipped file."""
-    fields = re.findall("[A-Z]+", BUILTIN[spec.partition(":")[0]].form)
-    before = next((k for k, field in enumerate(fields, 1) if field in ("PATH", "MODEL")), len(spec))  # the colons before it
-    path = "".join(spec.split(":", before)[before:])
+    """Returns the path or language model in the spec of an agent of this project; empty if there is none, or a hash after @."""
+    fields = fields_of(spec)
+    path = fields.get("PATH", fields.get("MODEL", ""))
     return "" if path.startswith("@") else path
 
 

@@ -126,7 +126,8 @@ class OneGame(Environment):
     def _configure(self, *arguments: Any) -> None:
         super()._configure(*arguments)
         self._begun, self._rows = False, np.zeros(1, GAME_DTYPE)
-        self._tape = tape.empty_tape(self._events)
+        self._room = self._events  # how many events are kept
+        self._tape = tape.empty_tape(self._room)
         self._by_kernel = np.zeros(self.rules.num_players, np.float32)  # what kernels pay for a move
         self._rewards = self._by_kernel  # what is paid for the last move
         self._mask = np.zeros(NUM_ACTIONS, np.int8)  # the mask of the player who decides; callers only get copies
@@ -137,7 +138,7 @@ class OneGame(Environment):
 
     def _begin(self, game: Game | None, seed: int) -> None:
         """Begins with a copy of a game or, if it is None, with a new game of this seed."""
-        self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._events)
+        self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._room)
         if game is None:
             write_rules(self._rows[0], self.rules)
             loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
@@ -198,9 +199,13 @@ class OneGame(Environment):
         observation = self._seen_by(player)
         if not self._events:
             return observation if mask is None else {"observation": observation, "action_mask": mask}
-        events = np.empty((self._events, EVENT_SIZE), _INT8)
+        return self._observed(observation, mask, self._last_events(player, self._events))
+
+    def _last_events(self, player: int, k: int) -> np.ndarray:
+        """Returns the last k events as a player sees them, a fresh array int8 (k, EVENT_SIZE)."""
+        events = np.empty((self._room, EVENT_SIZE), _INT8)
         observe.write_events(self._tape, player, self.rules.num_players, events)
-        return self._observed(observation, mask, events)
+        return events if k == self._room else events[-k:].copy()
 
     @property
     def game(self) -> Game:

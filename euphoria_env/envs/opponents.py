@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from euphoria_env.agent_protocol import LEARNER, Player, games_by_agent, keeps_games_apart, separated
+from euphoria_env.agent_protocol import LEARNER, Player, games_by_agent, keeps_games_apart, most_events, separated
 from euphoria_env.derived_seeds import derived_generator, stretched
 from euphoria_env.json_reader import Reader, shown
 
@@ -112,9 +113,15 @@ class Opponents:
             rows = [[opponents] * others]
         known: dict[str, Player] = {}
         seated = [_loaded(row, known) for row in rows]
+        most_events(itertools.chain(*seated))  # refuses impossible numbers
         self._forget_unused()
         self._next, self._probabilities = np.array([[self._index(agent) for agent in row] for row in seated]), probabilities
         self.compiled = _compiled(self.agents)  # as compiled code plays them (`Player.compiled`); None if all choose in Python
+
+    @property
+    def most_events(self) -> int:
+        """The most events that an opponent needs."""
+        return most_events(self.agents)
 
     @property
     def _seated(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import gymnasium
@@ -32,6 +33,7 @@ from euphoria_env.event_kinds import EVENT_SIZE
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.json_reader import read_seed
 from euphoria_env.keywords import names_keywords
+from euphoria_env.memory import Ids, Memory
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import OPTIONS
 
@@ -92,6 +94,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         self._line_up = Opponents(1, n, opponents)
         self._asked = False  # whether the learner must decide
         self._views: list[Any] = []  # see `_view`
+        self._ids = Ids()
 
     def set_opponents(self, opponents: Any) -> None:
         """Changes the opponents from the next game on; argument and errors as for the environment itself."""
@@ -126,6 +129,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def _start(self, game: Game | None, seed: int) -> None:
         """Seats all players, in a new game of this seed if `game` is None, and plays up to the learner's first decision."""
         n = self.rules.num_players
+        self._room = max(self._events, self._line_up.most_events)
         self._begin(game, seed)
         self._seat = int(self._chance.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), np.array([n]), self._chance.random)
@@ -133,7 +137,9 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         by_itself = self._function is None and type(self)._play is OneGame._play  # a subclass may follow every move
         self._opponents = self._line_up.at(0, asked=by_itself)
         self._compiled = None in self._opponents
-        self._generators = Generators(self._chance, self._line_up.key(self.np_random_seed))
+        key = self._line_up.key(self.np_random_seed)
+        self._ids.end(self._ids.games)
+        self._generators, self._ids = Generators(self._chance, key), Ids(hashlib.sha256(key + str(seed).encode()).digest())
         self._play_others()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -165,6 +171,7 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
     def _forfeit(self, info: dict[str, Any]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Ends the game with the reward of an illegal action, and with more in the info; the position stays as it is."""
         self._asked = False
+        self._ids.end(self._ids.games)
         self._mask[:] = 0
         return self._observed_by_learner(), ILLEGAL_REWARD, True, False, self._info() | info
 
@@ -176,11 +183,19 @@ class EuphoriaEnv(OneGame, gymnasium.Env[Any, Any]):
         total, self._asked, credited = 0.0, False, action >= 0
         while action >= 0 or (self._status < OVER and self._player != self._seat):
             if action < 0 and (agent := self._opponents[self._player]) is not None:
-                action = query_one(agent, self._seen_by(self._player), self._mask, self._generators(agent), self._deal)
+                seen = self._seen_by(self._player)
+                action = query_one(agent, seen, self._mask, self._generators(agent), self._deal, self._memory())
             total += self._play_on(action, credited)
             action = NO_MOVE
         self._asked = self._status < OVER
+        if not self._asked:
+            self._ids.end(self._ids.games)
         return total
+
+    def _memory(self) -> Memory:
+        """Returns what an opponent with a memory may know of the present decision."""
+        player = self._player
+        return Memory(lambda k: self._last_events(player, k)[None], lambda agent: self._ids.of(agent, [("", player)]))
 
     def _play_on(self, action: int, credited: bool) -> float:
         """Plays an action, unless it is NO_MOVE, and those of compiled opponents that follow; returns the learner's rewards."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from euphoria_env.envs.opponents import Opponents
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_index, read_integer
+from euphoria_env.memory import Ids
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rewards import read_reward
 
@@ -55,7 +57,7 @@ class SingleAgentGames(AgentGames):
     ) -> None:
         self.n = read_integer("the number of games", n, 1)
         read_reward(batch["reward"])
-        events = number_of_events(batch["events"])
+        self._events = number_of_events(batch["events"])
         self.rules, self._batch_arguments = BatchRules(self.n, rules), copy.deepcopy(batch)
         self._given_seat = learner_seat(seat, self.rules.fewest)
         self.opponents = Opponents(self.n, self.rules.most, opponents, pool)
@@ -63,15 +65,17 @@ class SingleAgentGames(AgentGames):
         self._games, self.moves = np.arange(n), np.zeros(n, np.int64)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
-        self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
+        self.final_events = np.zeros((n, self._events, EVENT_SIZE), np.int8)
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, self.rules.columns), np.int8)  # 0 where an illegal action ended the game
         self.illegal: dict[int, str] = {}  # by number of the game, the errors that ended games in the last step
         self._positions: Mapping[int, Any] = {}  # during a reset: the positions with which games begin again
         self._lot, self._begun = 0, np.zeros(n, np.int64)  # what seats and opponents are drawn by; how often each game began
+        self._named = np.zeros(n, np.int64)  # the same since all were reset: names games for agents with a memory
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
+        self.ids = Ids()
 
     @property
     def seats(self) -> np.ndarray:
@@ -84,6 +88,24 @@ class SingleAgentGames(AgentGames):
     def rewards(self) -> np.ndarray:
         """float64 (N,), the learners' rewards of the last step."""
         return self.opponents.learners["reward"]
+
+    @property
+    def events(self) -> np.ndarray:
+        """int8 (N, K, EVENT_SIZE), the last K events as the learners see them; games may keep more, for opponents."""
+        return self._shown(self.ready.events)
+
+    def _shown(self, events: np.ndarray) -> np.ndarray:
+        return events[:, events.shape[1] - self._events :]
+
+    def name(self, game: int) -> str:
+        """Returns a name of a game, which no later one has."""
+        return f"{game}.{self._named[game]}"
+
+    def last_events(self, games: np.ndarray, k: int) -> np.ndarray:
+        """Returns the last k events of these games; a `ValueError` if they keep fewer."""
+        if k > (kept := self.batch.events.shape[1]):
+            raise ValueError(f"an opponent needs the last {k} events, but these games keep {kept}: call reset() after it was set")
+        return super().last_events(games, k)
 
     @property
     def ready(self) -> Batch:
@@ -120,10 +142,13 @@ class SingleAgentGames(AgentGames):
         """
         games = self._games if chosen is None else np.flatnonzero(chosen)
         self.batch = self._restarted(rng, games, {i: game for i, game in (starts or {}).items() if i in games}, chosen is None)
+        self.ids.end(map(self.name, games.tolist()))
         if rng is not None:
             self.rng, self._seed = derived_generator(rng), seed
             self.opponents.seed(self.rng, games)
             self._lot, self._begun[games] = _seed(self.rng), 0
+        if chosen is None:
+            self._named[:], self.ids = 0, Ids(hashlib.sha256(self.opponents.key(seed) + str(self._lot).encode()).digest())
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._positions = positions or {}
@@ -133,7 +158,8 @@ class SingleAgentGames(AgentGames):
 
     def _restarted(self, rng: np.random.Generator | None, games: np.ndarray, starts: dict[int, Game], new: bool) -> Batch:
         """Returns the batch in which these games have begun, some from `starts`: a new one, or the present one."""
-        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **self._batch_arguments)
+        kept = {**self._batch_arguments, "events": max(self._events, self.opponents.most_events)}
+        dealt = None if rng is None else Batch(self.n, self.rules.given, _seed(rng), **kept)
         if new and dealt is not None:
             if starts:
                 dealt.restart(list(starts), starts)
@@ -188,9 +214,9 @@ class SingleAgentGames(AgentGames):
         self.rewards[games] = ILLEGAL_REWARD
         self.terminated[games] = True
         self.final_ranking[games] = 0
-        self._keep(games, batch.states[games], batch.observation[games], batch.events[games])
+        self._keep(games, batch.states[games], batch.observation[games], self._shown(batch.events[games]))
         batch.restart(games.tolist())
-        self._begin(games)
+        self._next(games)
 
     def _play_opponents(self) -> None:
         """Plays on until every game waits for its learner."""
@@ -220,7 +246,7 @@ class SingleAgentGames(AgentGames):
             self._end(batch, counts)
             if not counts.all():
                 self._pass_over(batch, batch.ended[~counts])
-            self._begin(batch.ended)
+            self._next(batch.ended)
 
     def _pass_over(self, batch: Batch, games: np.ndarray) -> None:
         """Counts games that ended before their learner was asked; games that began from a position begin from it again."""
@@ -239,7 +265,7 @@ class SingleAgentGames(AgentGames):
         self.truncated[games] = batch.truncated[games]
         self.final_ranking[games] = batch.ranking[games]
         observations, events = batch.seen_at_end(self.seats[batch.ended])
-        self._keep(games, batch.end_states[counts], observations[counts], events[counts])
+        self._keep(games, batch.end_states[counts], observations[counts], self._shown(events[counts]))
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray, events: np.ndarray) -> None:
         """Stores the last rows of games, and the learners' last observations, events and seats."""
@@ -258,12 +284,18 @@ class SingleAgentGames(AgentGames):
         i = read_index("the number of a game", i, self.n)
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 
+    def _next(self, games: np.ndarray) -> None:
+        """Lets the next games follow those that have ended."""
+        self.ids.end(map(self.name, games.tolist()))
+        self._begin(games)
+
     def _begin(self, games: np.ndarray) -> None:
         """Assigns seats to the learners and opponents of games that begin, whatever happens in other games."""
         players, given = self.batch.num_players[games], self._given_seat
         seats = np.full(len(games), given) if given is not None else (self._drawn(games, 0, 1)[:, 0] * players).astype(np.int64)
         self.opponents.seat(games, seats, players, lambda shape: self._drawn(games, 1, 1 + shape[1]))
         self._begun[games] += 1
+        self._named[games] += 1
 
     def _drawn(self, games: np.ndarray, first: int, last: int) -> np.ndarray:
         """Returns random numbers from [0, 1), (K, last - first), which depend on each game and how often it began alone."""

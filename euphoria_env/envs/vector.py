@@ -175,7 +175,7 @@ class EuphoriaVectorEnv(Environment, VectorEnv[Any, Any, np.ndarray]):
     def _observed_by_learners(self) -> Any:
         """Returns the learners' observations: the last one in games that have ended and not yet restarted."""
         learners = self.learners
-        observation, events = learners.ready.observation.copy(), learners.ready.events.copy()
+        observation, events = learners.ready.observation.copy(), learners.events.copy()
         observation[self._waits] = learners.final_observation[self._waits]
         events[self._waits] = learners.final_events[self._waits]
         return self._observed(observation, self.action_masks().view(self._mask_dtype) if self._masked else None, events)

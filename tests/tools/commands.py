@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from euphoria_agents.__main__ import main
-from euphoria_agents.matches import tournament
+from euphoria_agents.matches import work
 
 PATHS = os.pathsep.join(filter(None, sys.path))
 
@@ -46,7 +46,7 @@ def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
             for name in sys.modules.keys() - before:
                 if cwd is not None and Path(getattr(sys.modules[name], "__file__", None) or "").parent == cwd:
                     del sys.modules[name]
-            tournament._hashes_once.cache_clear()
+            work._hashes_once.cache_clear()
 
 
 def start(*arguments: Any, cwd: Path | None = None, session: bool = False) -> subprocess.Popen[str]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +22,8 @@ from euphoria_agents.files import file_hash, read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, score
 from euphoria_agents.matches.processes import Run
-from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
+from euphoria_agents.matches.tournament import comparison, rate
+from euphoria_agents.matches.work import Journal, WorkUnit, play_unit, play_units, players_ended, sources
 from euphoria_agents.provenance import Inputs, absolute_name, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes, files_of, is_builtin
 from euphoria_agents.validation import decoded
@@ -31,6 +32,7 @@ from euphoria_env.json_reader import Json
 
 SEEDS = 10  # in a unit of work, of a task with a judge 1; the same for every agent, since the deals depend on it
 CERTAIN = 1e-4  # the sigma of the opponents' ratings, so small that games do not change them
+_GAME = "seed", "winner", "ranks", "turns", "decisions"  # of a game, in the file of all games
 JUDGED = ""  # stands for the judged agent among the rated ones; no spec is empty
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
 RECORDS = "records"
@@ -302,4 +304,6 @@ def _rating(task: Task, results: Mapping[Match, MatchResult]) -> dict[str, float
 def _game_lines(match: Match, played: Results) -> str:
     """Returns the games of a match, each as a line of JSON."""
     about = {"players": match.players, "against": match.against}
-    return "".join(json.dumps(about | asdict(game)) + "\n" for game in match.result(played).played)
+    return "".join(
+        json.dumps(about | {name: getattr(game, name) for name in _GAME}) + "\n" for game in match.result(played).played
+    )

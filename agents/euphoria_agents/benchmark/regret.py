@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from euphoria_agents.matches.match import MatchResult
-from euphoria_agents.matches.tournament import WorkUnit, play_unit, player
+from euphoria_agents.matches.work import WorkUnit, play_unit, player
 from euphoria_agents.record_steps import Replayed
 from euphoria_env.derived_seeds import derived_seed
 

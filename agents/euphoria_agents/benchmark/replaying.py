@@ -17,7 +17,7 @@ from euphoria_agents.benchmark.tasks import Task
 from euphoria_agents.files import check_writable, write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score, score
 from euphoria_agents.matches.processes import Run
-from euphoria_agents.matches.tournament import Journal, WorkUnit, play_units, players_ended
+from euphoria_agents.matches.work import Journal, WorkUnit, play_units, players_ended
 from euphoria_agents.provenance import Inputs, published_names
 from euphoria_agents.registry import file_hashes, is_builtin
 from euphoria_env.json_reader import Json

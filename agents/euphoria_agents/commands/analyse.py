@@ -11,7 +11,7 @@ from euphoria_agents.commands.replay import checked_record
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text
-from euphoria_agents.matches.tournament import check_counts, players_ended
+from euphoria_agents.matches.work import check_counts, players_ended
 from euphoria_agents.play.study.decision_analysis import best_of
 from euphoria_agents.play.study.game_analysis import Analysis, Entry
 from euphoria_agents.play.study.summary import mistakes, summarise, suspects

@@ -11,7 +11,7 @@ from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import BenchmarkOptions
-from euphoria_agents.matches.tournament import check_counts, players_ended
+from euphoria_agents.matches.work import check_counts, players_ended
 from euphoria_agents.progress import Progress
 
 

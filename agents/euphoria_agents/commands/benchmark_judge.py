@@ -13,7 +13,7 @@ from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.match_output import executor
 from euphoria_agents.commands.shared_arguments import JudgeOptions
-from euphoria_agents.matches.tournament import check_counts, player, players_ended
+from euphoria_agents.matches.work import check_counts, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env.json_reader import Json
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import CollectOptions
 from euphoria_agents.data.collecting import collect, parts_of
-from euphoria_agents.matches.tournament import check_counts, choose_seed, players_ended
+from euphoria_agents.matches.work import check_counts, choose_seed, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Rules
 

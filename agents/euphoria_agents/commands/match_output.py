@@ -17,11 +17,12 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
+from euphoria_agents.matches.work import Journal, WorkUnit, check_counts, keep_seed, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_agents.provenance import unseen
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import query
+from euphoria_env.memory import Ids, memory_of
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
@@ -69,7 +70,9 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
             continue
         game, rng = Game(rules, seed=0), np.random.default_rng(0)
         observation, mask, guess = game.observation(game.player), game.mask(), [game.determinize(game.player, 0)]
-        query(player(spec), observation[None], mask[None], rng, guess.__getitem__)
+        ids = Ids()
+        query(player(spec), observation[None], mask[None], rng, guess.__getitem__, memory_of(game, "", ids))
+        ids.end(ids.games)
         game.play(game.legal()[0])
         game.to_record()
 

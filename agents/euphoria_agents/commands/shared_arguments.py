@@ -11,6 +11,12 @@ from euphoria_agents import own_files as own
 from euphoria_agents.dataclass_arguments import option, positional, rules_options
 
 EVERY = ("decision", "turn", "end")
+GROUPS = {
+    "seat": "the seat of the agent",
+    "first": "its place after the player who began, 0 for that player",
+    "players": "the number of players",
+    "turns": "the length of the game in turns, in steps of 50",
+}
 EQUAL_SEEDS = "equal seeds give equal games, if no agent looks at the clock or searches in threads; by default 128 random bits"
 SPEED_GROUPS = ("engine", "batch", "vector", "single", "game", "aec", "picture")
 
@@ -46,6 +52,10 @@ class EvaluateOptions(MatchOptions):
 
     agent: str = option("weights", "the agent, as for euphoria_agents.load")
     against: list[str] = option(["random"], "opponents, one match with each")
+    by: list[str] = option(
+        [], "also the wins by " + "; ".join(f"{name}: {meaning}" for name, meaning in GROUPS.items()), choices=[*GROUPS]
+    )
+    json: Path | None = option(None, "write all figures as JSON", files=own.EVALUATION)
     concurrency: int = option(8, "language models: the most requests at once")
     transcripts: Path | None = option(
         None,

@@ -11,7 +11,7 @@ from rich.console import Console
 from euphoria_agents.commands.compile import prepare
 from euphoria_agents.commands.shared_arguments import SpeedOptions
 from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.work import check_counts
 from euphoria_agents.progress import Progress
 from euphoria_agents.speed.layers import LAYERS, Layer
 from euphoria_agents.speed.measure import Measurement, Timed, make_report, measure_rate, readable, write_report

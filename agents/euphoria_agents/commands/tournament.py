@@ -17,7 +17,8 @@ from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
-from euphoria_agents.matches.tournament import Standing, WorkUnit, choose_seed, schedule, standings
+from euphoria_agents.matches.tournament import Standing, schedule, standings
+from euphoria_agents.matches.work import WorkUnit, choose_seed
 from euphoria_agents.play.study.stars import STAR_SOURCES, stars_by_source
 from euphoria_agents.provenance import unseen
 

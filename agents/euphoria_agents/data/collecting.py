@@ -21,18 +21,19 @@ from euphoria_agents.files import append_line, read_text, read_whole, write_whol
 from euphoria_agents.machine import versions
 from euphoria_agents.matches.players import seed_for
 from euphoria_agents.matches.processes import Run, resume_work
-from euphoria_agents.matches.tournament import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
+from euphoria_agents.matches.work import PLAYERS, check_counts, inputs_of, keep_seed, player, sources
 from euphoria_agents.network.layouts import description
 from euphoria_agents.provenance import Inputs, changed_since, check_sure, joined, published_names
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_agents.validation import decoded_lines
 from euphoria_env import Batch, Rules
-from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart
+from euphoria_env.agent_protocol import AgentGames, Generators, games_by_agent, keeps_games_apart, most_events
 from euphoria_env.derived_seeds import derived_generator
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.json_reader import Json, read_json
+from euphoria_env.memory import Ids
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, Trajectories
 
@@ -57,7 +58,7 @@ class DatasetPart:
     number: int
     first: int  # the number of its first game
     games: int  # how many games it has
-    sources: str  # what `tournament.sources` said of the agents when the work began
+    sources: str  # what `work.sources` said of the agents when the work began
 
     @property
     def name(self) -> str:
@@ -143,8 +144,7 @@ class PartGames(AgentGames):
 
     def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
         self.moves = np.zeros(part.games, np.int64)
-        self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
-        self._first, self._all = part.first, np.arange(part.games)
+        self.rng, self._first, self._all = rng, part.first, np.arange(part.games)
         self._seated = np.array([part.specs.index(spec) for spec in part.agents])[seated]
         n = part.rules.num_players
         players = PLAYERS.seats({(spec, None): n for spec in part.specs}, (part.seed, n, part.first)).values()  # by seat
@@ -152,7 +152,9 @@ class PartGames(AgentGames):
         numbers = np.array([[list(agents).index(id(agent)) for agent in row] for row in players])
         self._agents, self._playing = list(agents.values()), numbers[self._seated, np.arange(n)]
         strangers = [agent for agent in self._agents if not keeps_games_apart(agent)]
+        self.batch = Batch(part.games, part.rules, seed, part.reward, threads=1, events=most_events(self._agents))
         self._orders = {id(agent): derived_generator(rng).permutation(part.games) for agent in strangers}
+        self.ids = Ids(derived_generator(rng).bytes(32) if strangers else b"")  # nobody else asks for them
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
@@ -167,6 +169,10 @@ class PartGames(AgentGames):
         for agent, own in games_by_agent(self._agents, self._playing[games, self.batch.player[games]], games):
             order = self._orders.get(id(agent))
             yield agent, own if order is None else own[np.argsort(order[own])]
+
+    def name(self, game: int) -> str:
+        """Returns the name of a game."""
+        return str(self._first + game)
 
     def advance(self) -> None:
         """Records the decisions, plays the moves, and records the results of the games that have ended."""
@@ -183,6 +189,7 @@ class PartGames(AgentGames):
         if ended.any():
             self._ranks[ended], self._truncated[ended] = batch.ranking[ended], batch.truncated[ended]
             self._ends[ended] = batch.final_observation[ended]
+            self.ids.end(map(self.name, np.flatnonzero(ended & self._active).tolist()))
         self._active &= ~ended
 
     def _make_room(self, more: int) -> None:

@@ -20,6 +20,8 @@ from euphoria_agents.provenance import Inputs, joined
 from euphoria_env import Game, Rules
 from euphoria_env.agent_protocol import AgentGames, Story, keeps_games_apart, separated
 from euphoria_env.derived_seeds import derived_generator, derived_seed
+from euphoria_env.event_kinds import EventKind
+from euphoria_env.memory import Ids
 from euphoria_env.words import log
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
@@ -65,6 +67,8 @@ class Played:
         ranks: the final ranks by place, 1 is best.
         turns: the number of turns begun.
         decisions: the numbers of decisions by place.
+        first: the seat that began.
+        seat: the seat of place 0; the other places follow around the table.
     """
 
     seed: int
@@ -72,6 +76,8 @@ class Played:
     ranks: list[int]
     turns: int
     decisions: list[int]
+    first: int = 0
+    seat: int = 0
 
 
 @dataclass(frozen=True)
@@ -197,6 +203,13 @@ class MatchResult:
     def truncated(self) -> int:
         """The number of games that were cut off."""
         return sum(game.winner is None for game in self.played)
+
+    def scores_by(self, key: Callable[[Played], int]) -> dict[int, Score]:
+        """Returns the score of the first agent of the line-up in each group of games: those with an equal `key`, ascending."""
+        groups: dict[int, list[Played]] = {}
+        for game in self.played:
+            groups.setdefault(key(game), []).append(game)
+        return {k: score((one.seed, one.winner == 0, one.ranks[0]) for one in groups[k]) for k in sorted(groups)}
 
     @property
     def decisions(self) -> int:
@@ -368,7 +381,9 @@ class _Table:
         ranking = game.ranking or []
         ranks = [ranking[(place + self.rotation) % n] for place in range(n)]
         winner = None if game.winner is None else (game.winner - self.rotation) % n
-        return Played(self.seed, winner, ranks, game.turn, self.decisions)
+        events = game.event_array(None)
+        first = int(events[(events[:, 0] == EventKind.TURN).argmax(), 1])
+        return Played(self.seed, winner, ranks, game.turn, self.decisions, first, self.rotation)
 
 
 class _Tables(AgentGames):
@@ -379,6 +394,7 @@ class _Tables(AgentGames):
         self._generators = {id(agent): AgentGenerator(rng) for agent in chain(cast[0], strangers)}
         self._orders = {id(agent): derived_generator(rng).permutation(TABLES).tolist() for agent in strangers}
         self._tables: list[_Table] = []
+        self.ids = Ids()  # the names of games are secret already
 
     def play(self, tables: list[_Table], report: Callable[[int], None]) -> None:
         """Plays some games to their end; `report` is called with a number of games that have ended."""
@@ -402,6 +418,19 @@ class _Tables(AgentGames):
         waiting = [self._tables[k].game for k in games]
         return np.stack([game.observation(game.player) for game in waiting]), np.stack([game.mask() for game in waiting])
 
+    def name(self, game: int) -> str:
+        """Returns the name of a game."""
+        return self._tables[game].name
+
+    def deciders(self, games: list[int]) -> list[int]:
+        """Returns the seats that decide in these games."""
+        return [self._tables[k].game.player for k in games]
+
+    def last_events(self, games: list[int], k: int) -> np.ndarray:
+        """Returns the last k events of these games as the players to move see them."""
+        waiting = [self._tables[i].game for i in games]
+        return np.stack([game.last_events(game.player, k) for game in waiting])
+
     def determinized(self, game: int) -> Game:
         """Returns a game, determinized for the player who must decide."""
         table = self._tables[game]
@@ -417,4 +446,5 @@ class _Tables(AgentGames):
 
     def advance(self) -> None:
         """Removes the games that have ended."""
+        self.ids.end(table.name for table in self._tables if table.game.ranking is not None)
         self._tables = [table for table in self._tables if table.game.ranking is None]

@@ -12,6 +12,7 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.registry import check_allowed, is_builtin, load
 from euphoria_env.agent_protocol import AgentFailed
+from euphoria_env.memory import Ids
 
 
 class Unavailable(ValueError):
@@ -26,9 +27,18 @@ class _Kept:
         self.process: AgentProcess | None = None  # the process of the agent, also while it is made; None: it runs in this process
         self.answered = False  # whether it has answered before, so that it need not compile any more
         self.lock = threading.Lock()  # held by the thread that asks it
+        self.ids, self.ended = Ids(), list[str]()  # the numbers of games for the agent, and games of whose end it must be told
+
+    def end_games(self) -> None:
+        """Tells the agent of the games that have ended; a process that fails at it is ended."""
+        try:
+            while self.ended:
+                self.ids.end([self.ended.pop()])
+        except AgentFailed:
+            self.end()
 
     def end(self) -> None:
-        process, self.agent, self.process, self.answered = self.process, None, None, False
+        process, self.agent, self.process, self.answered, self.ids = self.process, None, None, False, Ids()
         if process is not None:
             process.close()
 
@@ -88,6 +98,22 @@ class Agents:
             yield kept.agent
             kept.answered = True
 
+    def ids(self, spec: str, seat: int) -> Ids:
+        """Returns the numbers of games and seats for an agent that is borrowed."""
+        return self._kept[_key(spec, seat)].ids
+
+    def end_game(self, spec: str, seat: int, name: str) -> None:
+        """Tells an agent that a game has ended: now, or if somebody is asking it, before it is asked again."""
+        kept = self._kept.get(_key(spec, seat))
+        if kept is None:
+            return
+        kept.ended.append(name)
+        if kept.lock.acquire(blocking=False):
+            try:
+                kept.end_games()
+            finally:
+                kept.lock.release()
+
     def stop(self, spec: str, seat: int) -> None:
         """Ends the process or the search of an agent; any thread may call it."""
         kept = self._kept.get(_key(spec, seat))
@@ -102,6 +128,7 @@ class Agents:
         kept = self._entry(key)
         with kept.lock:
             try:
+                kept.end_games()
                 if kept.agent is None:
                     kept.agent = self._make(spec, kept)
                 yield kept

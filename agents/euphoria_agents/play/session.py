@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -28,6 +28,7 @@ from euphoria_env.board import SPACES
 from euphoria_env.derived_seeds import stretched
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import read_json, shown
+from euphoria_env.memory import memory_of
 from euphoria_env.render.view import View, view_of
 
 T = TypeVar("T")
@@ -250,6 +251,23 @@ class Session:
             if isinstance(error, IllegalMove) and not moves[1:]:
                 raise
             raise ValueError(CANNOT_FOLLOW) from None
+        finally:
+            if self.over:
+                self._end_memories(range(len(self.seats)))
+
+    def _end_memories(self, seats: Iterable[int]) -> None:
+        """Tells the agents of these seats that they will not be asked again in this game."""
+        for seat in seats:
+            if (spec := self.seats[seat].spec) is not None:
+                self._agents.end_game(spec, seat, self._name(spec))
+
+    def _origin(self, spec: str) -> str:
+        """Returns from what all that an agent gets is derived; one that is not built in cannot find the seed by trying."""
+        return self._start if is_builtin(spec) else stretched(self._start).hex()
+
+    def _name(self, spec: str) -> str:
+        """Returns the name of this game for an agent."""
+        return f"{_hash(self._origin(spec), 'story'):x}"
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:
@@ -264,6 +282,7 @@ class Session:
         self._check_seat(seat)
         if spec is not None:
             self._agents.check(spec, seat)
+        self._end_memories([seat])
         player = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
         self._logs, self._views = {}, {}  # the old ones contain the old name
@@ -304,16 +323,17 @@ class Session:
         spec = self.seats[seat].spec
         if self.over or spec is None:
             return None
-        game, start, decisions = self._game.clone(), self._start, str(self.decisions)
+        game, decisions = self._game.clone(), str(self.decisions)
 
         def think() -> int:
-            origin = start if is_builtin(spec) else stretched(start).hex()
-            chance = AgentGenerator(np.random.default_rng(_hash(origin, decisions)))
+            chance, name = AgentGenerator(np.random.default_rng(_hash(self._origin(spec), decisions))), self._name(spec)
             given = game.observation(seat), game.mask(), chance.own
-            name = f"{_hash(origin, 'story'):x}"
-            return self._ask(
-                seat, spec, lambda agent: agent_protocol.query_one(agent, *given, lambda: chance.deal(game, seat, agent, name))
-            )
+
+            def question(agent: Agent) -> int:
+                memory = memory_of(game, name, self._agents.ids(spec, seat))
+                return agent_protocol.query_one(agent, *given, lambda: chance.deal(game, seat, agent, name), memory)
+
+            return self._ask(seat, spec, question)
 
         return think
 

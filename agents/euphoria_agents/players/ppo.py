@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows, explanation
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_layers import choose_by_network
-from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
+from euphoria_agents.network.compiled_layers import choose_by_network, write_outputs
+from euphoria_agents.network.weight_layout import lay_out
 from euphoria_agents.players.network_moves import choose_in_games
-from euphoria_agents.players.search.evaluation import describe_positions
+from euphoria_agents.players.search.inference import build_network, write_win_probs
 from euphoria_agents.players.search.sure_wins import explain_sure_win, take_sure_wins
 from euphoria_env import actions
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.features import NUM_FEATURES
 from euphoria_env.engine.state import GAME_DTYPE
 
 if TYPE_CHECKING:
-    from euphoria_env import Game
+    from euphoria_agents.network.compiled_layers import Policy
+    from euphoria_agents.players.search.inference import SearchNetwork
+    from euphoria_agents.training.policy_and_value import PolicyAndValue
+    from euphoria_env import Batch, Game
 
 _NO_CHANCES = np.empty((0, 0), np.float32)  # in place of the log-probabilities, where they are not needed
 LEAST_OF_A_HASH = 8  # the least number of digits by which a spec may name a hash
@@ -63,6 +66,11 @@ def make_ppo(argument: str = "") -> PPO:
     return agent
 
 
+def joined_rows(games: Iterable[Game]) -> np.ndarray:
+    """Returns the states of games as one array; by bytes, which is faster than by fields."""
+    return np.frombuffer(b"".join(game.states.tobytes() for game in games), GAME_DTYPE)
+
+
 class PPO(Agent):
     """Plays a trained policy: draws each move with the probability that the network gives it.
 
@@ -73,13 +81,14 @@ class PPO(Agent):
         parts: the network.
         policy: the network as it is laid out for the compiled layers.
         takes_wins: whether it takes sure wins (`players.search.sure_wins`).
+        training: how the network was trained, as its file says.
     """
 
     keeps_games_apart = needs_deals = True
     takes_wins, compiled = False, "euphoria_agents.players.compiled"
 
     def __init__(self, found: Parts) -> None:
-        self.parts = found
+        self.parts, self.training = found, dict[str, Any]()
         *hidden, head = found.trunk + found.policy
         self.policy = lay_out(found.features, hidden, head, afterstates=found.afterstates)
 
@@ -90,7 +99,10 @@ class PPO(Agent):
         Raises:
             ValueError: the file cannot be read (see `read_tensors`), or the tensors do not fit together.
         """
-        return cls.of(read_checkpoint(path)[1], path)
+        header, tensors = read_checkpoint(path)
+        agent = cls.of(tensors, path)
+        agent.training = dict(header.get("training") or {})
+        return agent
 
     @classmethod
     def of(cls, tensors: dict[str, np.ndarray], path: str | Path = "network") -> PPO:
@@ -145,9 +157,8 @@ class PPO(Agent):
         if deal is not None:
             deal = functools.cache(deal)
             if len(unsettled):
-                rows = np.concatenate([deal(k).states.view(np.uint8) for k in unsettled.tolist()])  # faster than by fields
-                corrected = np.empty(len(unsettled), np.int64)
-                choose_in_games(rows.view(GAME_DTYPE), self.policy, uniforms[unsettled], corrected, _NO_CHANCES)
+                rows, corrected = joined_rows(map(deal, unsettled.tolist())), np.empty(len(unsettled), np.int64)
+                choose_in_games(rows, self.policy, uniforms[unsettled], corrected, _NO_CHANCES)
                 moves[unsettled] = corrected
             if self.takes_wins:
                 take_sure_wins(moves, seen, deal)
@@ -165,16 +176,59 @@ class PPO(Agent):
 
     def _win_probs(self, game: Game | None) -> list[float] | None:
         """Returns each seat's win probability, from what the mover sees; None without a game, or if the network has none."""
-        *hidden, (head, bias) = self.parts.win_probs or [NO_LAYER]
-        if game is None or not len(bias):
+        if game is None or not self.parts.win_probs:
             return None
-        x, n = self.parts.features.of(game.observation(game.player)), game.rules.num_players
-        if len(hidden[0][0]) > len(x):
-            described = np.empty((1, MAX_PLAYERS * NUM_FEATURES), np.float32)
-            describe_positions(game.states, np.array([game.player]), described)
-            x = np.concatenate([x, described[0]])
-        for weight, shift in hidden:
-            x = np.maximum(x @ weight + shift, 0)
-        logits = (x @ head + bias)[:n].astype(np.float64)
-        chances = np.exp(logits - logits.max())
-        return list(np.roll(chances / chances.sum(), game.player).tolist())
+        chances = self.win_probabilities([game])[0, : game.rules.num_players].astype(np.float64)
+        return (chances / chances.sum()).tolist()
+
+    def policy_and_values(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns what the network says of N decisions, by its policy alone, without the afterstate head.
+
+        Args:
+            observations, masks: int8 (N, OBS_SIZE), and bool or int8 (N, NUM_ACTIONS).
+
+        Returns:
+            The log-probabilities of all moves, float32 (N, NUM_ACTIONS), -inf where one is illegal; and the return that the seat
+            that decides may expect, float32 (N,), of the reward for which the network was trained.
+
+        Raises:
+            ValueError: a shape is wrong, or a mask has no legal move.
+        """
+        seen, legal = decision_rows(observations, masks)
+        values = np.empty((len(seen), 1), np.float32)
+        write_outputs(seen, self._value_network, values)
+        return self.log_chances(seen, legal), values[:, 0]
+
+    def win_probabilities(self, games: Sequence[Game] | Batch, seats: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """Returns the probability that each player of N games wins, float32 (N, MAX_PLAYERS), by seat; 0 for absent players.
+
+        Args:
+            games: the games, none of which has ended.
+            seats: the seat of each game from whose knowledge they are computed; None: the one that decides.
+
+        Raises:
+            ValueError: the network has no win probabilities, or there is no such seat.
+        """
+        if not self.parts.win_probs:
+            raise ValueError("this network has no win probabilities: `euphoria train --win-probs-games` adds them")
+        rows = joined_rows(games) if isinstance(games, Sequence) else games.states
+        observers = rows["player"].astype(np.int64) if seats is None else np.array(seats, np.int64)
+        if observers.shape != rows.shape or (observers < 0).any() or (observers >= rows["num_players"]).any():
+            raise ValueError(f"seats must be a seat of each of the {len(rows)} games")
+        found = np.zeros((len(rows), MAX_PLAYERS), np.float32)
+        write_win_probs(rows, observers, self._search_network, found)
+        return found
+
+    def as_torch(self) -> PolicyAndValue:
+        """Returns a PyTorch module with the answers of `policy_and_values` (but for rounding), to be trained further."""
+        module = import_module("euphoria_agents.training.policy_and_value")  # late: PyTorch is large, and an extra
+        return module.PolicyAndValue(self.parts, self.training)
+
+    @functools.cached_property
+    def _value_network(self) -> Policy:
+        *hidden, head = self.parts.trunk + self.parts.value
+        return lay_out(self.parts.features, hidden, head)
+
+    @functools.cached_property
+    def _search_network(self) -> SearchNetwork:
+        return build_network(self.parts)

@@ -27,7 +27,7 @@ from euphoria_env.engine.move_set import fill_mask, list_moves
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import FINAL
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
-from euphoria_env.engine.tape import TAPE, TAPE_HEADER
+from euphoria_env.engine.tape import TAPE_HEADER, TAPES, tape_of
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.observations import OBS_SIZE
 
@@ -52,7 +52,7 @@ class Games(NamedTuple):
     answer: np.ndarray  # int64 (N,), the move that an agent in Python chose, or NO_ANSWER
     seed: int
     reward: np.ndarray  # float64, see `engine.rewards`
-    tape: np.ndarray  # an empty tape: no events are logged
+    tapes: np.ndarray  # a tape for each game, or one for all that logs no events
 
 
 class Players(NamedTuple):
@@ -86,7 +86,7 @@ _NUMBERS, _MATRIX, _REALS = array(np.int64), array(np.int64, 2), array(np.float3
 _ENDED = array(np.int16, 2), array(np.int8, 2)
 RECORD = types.NamedTuple((_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED), Record)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE), Games)
+GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPES), Games)
 POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
 
 
@@ -108,7 +108,7 @@ def sit_down(games, i, players):  # type: ignore[no-untyped-def]
 def begin_game(games, i, players):  # type: ignore[no-untyped-def]
     """Begins the next episode of game i, with everybody seated."""
     kind = games.kind[i]
-    restart(games.rows, i, games.blanks[kind : kind + 1], games.seed, games.episode[i], pointer_to(games.tape, 0))
+    restart(games.rows, i, games.blanks[kind : kind + 1], games.seed, games.episode[i], tape_of(games.tapes, i))
     sit_down(games, i, players)
 
 
@@ -237,7 +237,7 @@ def play_game(games, i, players, policies, critic, record, work):  # type: ignor
         if move == NO_ANSWER:
             return True
         g = games.rows[i]
-        play_on(g, int(move), pointer_to(games.tape, 0), games.reward, work.notes, work.potential, work.rewards)
+        play_on(g, int(move), tape_of(games.tapes, i), games.reward, work.notes, work.potential, work.rewards)
         credit_rewards(games, i, record, work.rewards)
         if g["status"] >= OVER:
             finish_game(games, i, players, record)

@@ -26,16 +26,19 @@ from euphoria_agents.training.play_kernels import (
     Record,
 )
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.agent_protocol import Generators, games_by_agent, keeps_games_apart, query, separated
+from euphoria_env.agent_protocol import Generators, games_by_agent, keeps_games_apart, most_events, query, separated
 from euphoria_env.batch import MOST_EPISODES, check_row
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.derived_seeds import derived_seed, generator_from, stretched
 from euphoria_env.engine.features import NUM_CHANGES
+from euphoria_env.engine.observe import write_events
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
+from euphoria_env.event_kinds import EVENT_SIZE
 from euphoria_env.game import Game
 from euphoria_env.json_reader import Reader, read_array, shown
+from euphoria_env.memory import Ids, Memory
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rewards import read_reward
 from euphoria_env.rules import Rules, write_rules
@@ -94,7 +97,9 @@ class Actor:
         for blank, rules in zip(blanks, self._rules, strict=True):
             write_rules(blank, rules)
         kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
-        self.games = _new_games(kind, blanks, seed, read_reward(reward))
+        self._events = most_events(baselines.values())
+        self.games = _new_games(kind, blanks, seed, read_reward(reward), self._events)
+        self._ids = Ids(self._key)
         self.record = _new_record(len(kind))
         self._critic = no_network() if critic is None else load_network(critic)[0]
         self._queue = np.zeros(0, np.int64)  # the games that must still be played on in this pass
@@ -160,6 +165,8 @@ class Actor:
 
     def _ask(self, games: np.ndarray) -> None:
         """Asks the agents in Python that must decide in these games, and stores their moves."""
+        if begun := self._ids.games:
+            self._ids.end({*begun} - {self._name(game) for game in range(len(self.games.rows))})
         movers = self.games.seating[games, self.games.rows["player"][games]]
         for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
             own, agents = games[movers == number], self._copies.get(self.names[number]) or [self._agents[self.names[number]]]
@@ -167,8 +174,26 @@ class Actor:
                 observations = np.empty((len(asked), OBS_SIZE), np.int8)
                 masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
                 play_kernels.show_decisions(self.games.rows, asked, observations, masks)
-                moves, _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
-                self.games.answer[asked] = moves
+                deal, memory = partial(self._deal, asked), self._memory(asked)
+                self.games.answer[asked] = query(agent, observations, masks, self._generators(agent), deal, memory)[0]
+
+    def _name(self, game: int) -> str:
+        """Returns a name of a game, which no later one has."""
+        return f"{game}.{self.games.episode[game]}"
+
+    def _memory(self, games: np.ndarray) -> Memory:
+        """Returns what opponents with a memory may know of the decisions in these games."""
+        seats = self.games.rows["player"][games].tolist()
+        names = [self._name(game) for game in games.tolist()]
+        return Memory(partial(self._last_events, games), lambda agent: self._ids.of(agent, zip(names, seats, strict=True)))
+
+    def _last_events(self, games: np.ndarray, k: int) -> np.ndarray:
+        """Returns the last k events of these games as the players to move see them, int8 (K, k, EVENT_SIZE)."""
+        found = np.zeros((len(games), self._events, EVENT_SIZE), np.int8)
+        for game, events in zip(games.tolist(), found, strict=True):
+            row = self.games.rows[game]
+            write_events(self.games.tapes[game], int(row["player"]), int(row["num_players"]), events)
+        return found[:, -k:]
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
         """Returns game number k of `games`, determinized for the seat that must decide, for an agent that needs a game (R19)."""
@@ -281,13 +306,14 @@ class Actor:
         record.size[0], latest[:] = n, opened
 
 
-def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarray) -> Games:
-    """Returns games of these kinds that have not begun."""
+def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: np.ndarray, events: int) -> Games:
+    """Returns games of these kinds that have not begun, with room for so many events."""
     n = len(kind)
     episode, left, answer = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, NO_ANSWER)
     seating, latest = np.full((n, MAX_PLAYERS), LEARNER_NUMBER), np.full((n, MAX_PLAYERS), NOBODY)
     rows, generator = np.zeros(n, GAME_DTYPE), np.zeros((n, 2), np.int64)
-    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
+    tapes = np.tile(empty_tape(events), (n if events else 1, 1))
+    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, tapes)
 
 
 def _new_record(games: int) -> Record:

@@ -19,7 +19,7 @@ from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import append_line, check_writable, read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import check_counts, inputs_of, player, sources
+from euphoria_agents.matches.work import check_counts, inputs_of, player, sources
 from euphoria_agents.play.study.decision_analysis import Judgement, Row, best_of, outcome, regret, rounded
 from euphoria_agents.play.study.move_comparison import compare, moves_to_compare
 from euphoria_agents.provenance import Inputs, changed_since, joined, unsure

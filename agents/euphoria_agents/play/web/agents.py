@@ -13,6 +13,7 @@ from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.limits import Limit, Limits
 from euphoria_agents.play.web.queueing import FairQueue, in_thread
 from euphoria_agents.players.search.searcher import read_budget
+from euphoria_agents.registry import fields_of
 from euphoria_env.agent_protocol import AgentFailed
 
 T = TypeVar("T")
@@ -65,9 +66,9 @@ class AgentService:
 
 def check_budget(spec: str) -> None:
     """Raises a `ValueError` for a built-in agent whose budget is too large, or malformed."""
-    kind, _, rest = spec.partition(":")
-    number = rest.partition(":")[0]
-    budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None
+    fields = fields_of(spec)
+    number = fields.get("BUDGET") or fields.get("SAMPLES")
+    budget = read_budget(number) if number else None
     if budget is not None and budget.seconds > MAX_SECONDS and budget.simulations > MAX_SIMULATIONS:
         raise ValueError(f"agent {spec!r} thinks too long: at most {MAX_SIMULATIONS} simulations or {MAX_SECONDS:g} s")
 

@@ -28,9 +28,11 @@ from euphoria_agents.network.float_vectors import add_products, aligned_copy
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.features import NUM_FEATURES, describe_seats
-from euphoria_env.engine.jit import jit
+from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number
+from euphoria_env.engine.row_checks import check
+from euphoria_env.engine.state import GAME_DTYPE
 from euphoria_env.observations import OBS_SIZE
 
 STARS_PER_E = 2.0  # an expected lead of this many stars makes winning e times as likely as losing
@@ -241,3 +243,15 @@ def win_probs(net, g, observer, chances):  # type: ignore[no-untyped-def]
 
 
 NETWORK = typeof(no_network())  # the type of a network, as an argument of entry points
+
+
+@entry(array(GAME_DTYPE, read_only=True), "int64[:]", NETWORK, "float32[:,:]")
+def write_win_probs(rows, seats, net, out):  # type: ignore[no-untyped-def]
+    """Writes the win probability of each player of each game, float32 (N, MAX_PLAYERS), from what one seat of each may know."""
+    chances = np.empty(MAX_PLAYERS)
+    for i in range(len(rows)):
+        check(rows, i)
+        encode(net, rows[i], seats[i])
+        win_probs(net, rows[i], seats[i], chances)
+        for k in range(int(rows[i]["num_players"])):
+            out[i, k] = chances[k]
