@@ -102,8 +102,9 @@ def test_an_opponent_that_is_set_later_gets_its_events_after_a_reset() -> None:
 
 def test_opponents_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
+    from euphoria_agents.network.features import make_features
     from euphoria_agents.training import rollout
-    from euphoria_agents.training.network import Network, make_features
+    from euphoria_agents.training.network import Network
 
     torch.manual_seed(0)
     monkeypatch.setattr(rollout, "ROLLOUT_STEPS", 300)
