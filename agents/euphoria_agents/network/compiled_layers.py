@@ -10,14 +10,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import typeof
 
 from euphoria_agents.network import float_vectors
 from euphoria_agents.network.float_vectors import add_products, add_rows, positives, subtract_rows
 from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import entry, jit, kind_of
 
 SETTLED = 0.95  # the probability of a move by the policy alone from which on an afterstate head corrects nothing
 VALUES = 128  # the number of values that an entry of an observation can have, from 0 on
@@ -49,7 +48,7 @@ class Policy(NamedTuple):
 _MATRIX, _VECTOR = np.empty((0, 0), np.float32), np.empty(0, np.float32)
 NO_HEAD = AfterstateHead(_MATRIX, _MATRIX, _VECTOR, _VECTOR)
 _PARTS = np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, _VECTOR, _VECTOR, _VECTOR
-POLICY = typeof(Policy(*_PARTS, NO_HEAD))
+POLICY = kind_of(Policy(*_PARTS, NO_HEAD))
 
 
 @jit

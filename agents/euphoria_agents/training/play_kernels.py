@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import typeof, types
 
 from euphoria_agents.network.afterstate_head import MOST_CHANGES
 from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs
@@ -20,7 +19,7 @@ from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import play_on, restart
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import random_below, seed_rng
-from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.jit import array, entry, jit, kind_of
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import fill_mask, list_moves
@@ -81,13 +80,13 @@ class Record(NamedTuple):
 
 
 _INTS = np.empty(0, np.int64)
-PLAYERS = typeof(Players(_INTS, _INTS, _INTS, np.empty(0)))
+PLAYERS = kind_of(Players(_INTS, _INTS, _INTS, np.empty(0)))
 _NUMBERS, _MATRIX, _REALS = array(np.int64), array(np.int64, 2), array(np.float32)
 _ENDED = array(np.int16, 2), array(np.int8, 2)
-RECORD = types.NamedTuple((_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED), Record)
+RECORD = Record(_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPE), Games)
-POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
+GAMES = Games(ROWS, ROWS, *_OF_GAMES, "int64", array(np.float64), TAPE)
+POLICIES = (POLICY,) * MAX_POLICIES
 
 
 @jit
