@@ -160,8 +160,8 @@ def key(library: str) -> str:
         if found := read(folder / _name_of_key(library)):
             return found.decode()
     found = code_key([*files_with_entries(library), Path(__file__).with_name("building.py")]).encode()
-    if folder := cache_directory():
-        write(folder / _name_of_key(library), found)
+    if (kept_in := cache_directory()) is not None:
+        write(kept_in / _name_of_key(library), found)
     return found.decode()
 
 

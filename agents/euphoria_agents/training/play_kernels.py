@@ -85,7 +85,7 @@ _NUMBERS, _MATRIX, _REALS = array(np.int64), array(np.int64, 2), array(np.float3
 _ENDED = array(np.int16, 2), array(np.int8, 2)
 RECORD = Record(_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = Games(ROWS, ROWS, *_OF_GAMES, "int64", array(np.float64), TAPE)
+GAMES = Games(ROWS, ROWS, *_OF_GAMES, kind_of(0), array(np.float64), TAPE)
 POLICIES = (POLICY,) * MAX_POLICIES
 
 
