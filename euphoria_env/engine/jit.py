@@ -91,6 +91,10 @@ class _Compiled:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self.py_func(*arguments, **named)
 
+    def __reduce__(self) -> str:
+        """Makes copies and pickles name the function, as they do for any other."""
+        return self.py_func.__qualname__
+
 
 class _Part(_Compiled):
     """A function that becomes machine code inside a library."""
