@@ -206,6 +206,15 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
     return x
 
 
+@jit
+def widest(table):  # type: ignore[no-untyped-def]
+    """Returns the greatest width of a layer in a table of layers."""
+    width = 0
+    for k in range(len(table)):
+        width = max(width, table[k, 2])
+    return width
+
+
 @entry("int8[:,:] int8[:,:] float64[:]", POLICY, "int64[:] bool_[:] float32[:,:]")
 def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, chances):  # type: ignore[no-untyped-def]
     """Writes a move of each game by the policy alone, drawn by one number from [0, 1) each; -1 where none is legal.
@@ -214,7 +223,7 @@ def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, c
     unless it is empty.
     """
     index = np.empty(len(policy.begins), np.int32)
-    width = policy.table[:, 2].max()
+    width = widest(policy.table)
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
     legal, found = np.empty(len(policy.bias), np.int64), np.empty(len(policy.bias), np.float32)
     for i in range(len(masks)):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from euphoria_agents.network.afterstate_head import MOST_CHANGES
-from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs
+from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, widest
 from euphoria_agents.players.compiled import ASKED, choose_by_rule
 from euphoria_agents.players.network_moves import choose_by_policy, new_workspace
 from euphoria_agents.players.search import inference
@@ -251,7 +251,7 @@ def play_actor_games(games, chosen, players, policies, critic, record):  # type:
     critic, record = borrowed(critic), borrowed(record)
     width = size = 0
     for policy in policies:
-        width, size = max(width, policy.table[:, 2].max()), max(size, len(policy.afterstates.out))
+        width, size = max(width, widest(policy.table)), max(size, len(policy.afterstates.out))
     work = new_workspace(width, size)
     for k in range(len(chosen)):
         if not play_game(games, chosen[k], players, policies, critic, record, work):
@@ -289,7 +289,7 @@ def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths
         when: int64 (N, K), to which the number of each position's decision in its game is written.
         lengths: int64 (N,), to which the number of decisions of each game is written.
     """
-    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max(), len(policy.afterstates.out))
+    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(widest(policy.table), len(policy.afterstates.out))
     for i in range(len(rows)):
         g, generator, n = rows[i], generators[i], 0
         while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):
