@@ -157,6 +157,19 @@ def test_a_missing_library_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatc
     assert capsys.readouterr().err == "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n"
 
 
+def test_a_broken_library_is_not_told_as_a_missing_one(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+    (tmp_path / "pyarrow").mkdir()
+    (tmp_path / "pyarrow" / "__init__.py").write_text("import a_part_of_it")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [
+        name for name in sys.modules if name.startswith(("pyarrow", "euphoria_agents.data", "euphoria_agents.commands.collect"))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(SystemExit) as ended:
+        main(["collect", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2 and capsys.readouterr().err == "error: No module named 'a_part_of_it'\n"
+
+
 @pytest.mark.parametrize("words", [["--help"], ["train", "--help"]])
 def test_output_that_cannot_be_written_is_an_error(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     class Full(io.StringIO):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -96,13 +98,122 @@ def test_code_is_compiled_once_and_damaged_files_again(folder: Path) -> None:
 
 
 def test_another_source_processor_or_setting_is_another_key(folder: Path) -> None:
-    run(folder)
+    assert f"{TELLS}: nothing is kept; it will be kept in {folder / 'kept'} (0 s)" in run(folder)
     (folder / "program.py").write_text("# a comment\n" + PROGRAM)
     assert run(folder) == ""
     (folder / "more_parts.py").write_text(MORE_PARTS.replace("2 * x", "x + x"))
+    assert f"{TELLS}: what is kept is for other sources;" in run(folder)
+    assert f"{TELLS}: what is kept is for other settings;" in run(folder, NUMBA_BOUNDSCHECK="1")
+    assert f"{TELLS}: what is kept is for another processor;" in run(folder, NUMBA_CPU_NAME="generic")
+
+
+def test_equal_sources_elsewhere_are_not_compiled_again(folder: Path) -> None:
+    """As in a checkout, an editable installation and a wheel, in any environment."""
+    run(folder)
+    shutil.copytree(folder, folder / "again")
+    assert run(folder / "again", NUMBA_CACHE_DIR=str(folder / "kept")) == ""
+
+
+def test_machine_code_needs_no_numba(folder: Path) -> None:
+    run(folder)
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
+    assert run(folder, PYTHONPATH=f"{folder}{os.pathsep}{ROOT}") == ""
+
+
+def test_two_scripts_in_a_folder_are_two_libraries(folder: Path) -> None:
+    run(folder)
+    (folder / "program.py").rename(folder / "other.py")
+    (folder / "program.py").write_text(PROGRAM.replace("quadruple", "fourfold"))
     assert TELLS in run(folder)
-    assert TELLS in run(folder, NUMBA_BOUNDSCHECK="1")
-    assert TELLS in run(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+    assert run(folder) == ""
+
+
+CALLS = r"""
+import sys
+from typing import NamedTuple
+import numpy as np
+from euphoria_env.engine.jit import array, entry, kind_of
+
+class Pair(NamedTuple):
+    x: np.ndarray
+    n: int
+
+@entry("int64[:] float64[:,:] bool_ float64", array(np.int8, read_only=True), kind_of(Pair(np.zeros(1), 3)))
+def total(a, b, c, d, e, pair):
+    copy = np.empty(len(a), np.int64)
+    for i in range(len(a)):
+        copy[i] = a[i]
+    return copy.sum() + b[0, 1] + (1000 if c else 0) + d + e[0] + pair.x[0] * pair.n, len(a) > 2
+
+@entry("int64[:] int64[:]")
+def write(a, b):
+    if b[0] < 0:
+        raise OverflowError("less than", "nothing")
+    a[:] = b
+
+def refused(function, *arguments):
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+a, b, e = np.arange(3), np.ones((2, 3)), np.frombuffer(b"\5", np.int8)
+good = [a, b, True, 0.5, e, Pair(np.array([2.0]), 3)]
+print(total(*good), total(*good[:2], np.bool_(False), np.float32(1), *good[4:]), write(a, a + 1), a)
+for k, wrong in enumerate((b, b.T, None, "x", [5], (1,), Pair([1], 2))):
+    print(refused(total, *good[: min(k, 5)], wrong, *good[min(k, 5) + 1 :]))
+print(refused(total, *good, 1))
+for arguments in ((np.broadcast_to(a, 3), a), (a, -a), (a, a[:2])):
+    print(refused(write, *arguments))
+before = [sys.getrefcount(each) for each in good]
+for _ in range(1000):
+    total(*good), refused(total, 1, *good[1:])
+print(before == [sys.getrefcount(each) for each in good])
+"""
+CALLED = """\
+(1015.5, True) (16.0, True) None [1 2 3]
+TypeError: argument 1 of total() must be an array of int64, C-contiguous, with 1 dimensions, and not read-only
+TypeError: argument 2 of total() must be an array of float64, C-contiguous, with 2 dimensions, and not read-only
+(18.5, True)
+TypeError: must be real number, not str
+TypeError: argument 5 of total() must be an array of int8, C-contiguous, with 1 dimensions
+TypeError: argument 6 of total() must be a tuple of 2
+TypeError: argument 6 of total() must be an array of float64, C-contiguous, with 1 dimensions, and not read-only
+TypeError: total() takes 6 positional arguments
+TypeError: argument 1 of write() must be an array of int64, C-contiguous, with 1 dimensions, and not read-only
+OverflowError: ('less than', 'nothing')
+ValueError: refused by compiled code
+True
+"""
+
+
+def test_calls_check_their_arguments(folder: Path) -> None:
+    """Compiled code checks nothing by itself: a wrong array would make it read or write any memory."""
+    (folder / "program.py").write_text(CALLS)
+    out, err = start(folder).communicate()
+    assert out == CALLED and "Traceback" not in err
+
+
+LISTS = """
+import numpy as np
+from euphoria_env.engine.jit import entry
+
+@entry("int64")
+def quadruple(x):
+    found = [1]
+    for k in range(1, 40):
+        found.append(k)
+    return int(np.array(found).reshape((20, 2)).T.copy().sum()) - 781 + 4 * x
+
+print(quadruple(21), 4)
+"""
+
+
+def test_code_of_others_may_call_functions_of_numba(folder: Path) -> None:
+    """For lists, for example; it is kept, too."""
+    (folder / "program.py").write_text(LISTS)
+    assert TELLS in run(folder)
+    assert run(folder) == ""
 
 
 def test_only_regular_files_are_read(tmp_path: Path) -> None:
@@ -137,7 +248,9 @@ def test_without_a_folder_it_is_compiled_for_the_process(folder: Path) -> None:
         "def none():\n    raise FileNotFoundError('No usable temporary directory')\n\n"
         "tempfile.gettempdir = none\ncache_files._is_usable = lambda folder: False\n" + PROGRAM
     )
-    assert "no folder to keep compiled code in" in run(folder, NUMBA_CACHE_DIR="")
+    err = run(folder, NUMBA_CACHE_DIR="")
+    assert f"{TELLS}: nothing is kept; it will be for this process alone, since no folder can keep it" in err
+    assert "once" not in err and "cannot be kept" not in err
     assert not (folder / "kept").exists()
 
 
@@ -197,19 +310,31 @@ def test_an_interrupt_ends_the_process_that_helps(folder: Path) -> None:
         os.kill(helper, 0)
 
 
+ENTRY = r"\n@entry\((?:.*\n)*?def (\w+)"
+
+
+def _module(file: Path) -> str:
+    root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
+    return ".".join(file.relative_to(root).with_suffix("").parts)
+
+
 @pytest.mark.slow
 def test_every_entry_point_is_in_its_library() -> None:
-    for package in library.PACKAGES:
-        library.ready(package)
-        symbols = library._symbols(package)
-        files = library._files_with_entries(package)
-        assert len(symbols) == sum(file.read_text().count("\n@entry(") for file in files) > 10
+    """Their code needs Python and the system alone."""
+    library.ready_all()
+    for package in cache_files.PACKAGES:
+        files = cache_files.files_with_entries(package)
+        names = [f"{_module(file)}.{name}" for file in files for name in re.findall(ENTRY, file.read_text())]
+        assert len(names) == sum(file.read_text().count("\n@entry(") for file in files) > 10
+        assert all(map(library._engine(package).get_function_address, names))
+        needed, _ = json.loads((cache_files.kept(package) or b"").partition(b"\n")[0])
+        assert [name for name in needed if name.startswith(("NRT_", "numba_"))] == []
 
 
-def test_a_process_that_compiles_nothing_does_not_load_the_compiler() -> None:
+def test_a_process_that_compiles_nothing_does_not_load_numba() -> None:
     library.ready("euphoria_env")
     program = "import gc, sys; gc.set_threshold(321, 4, 5); from euphoria_env import Game; Game(seed=1); "
-    program += "print('numba.np.arraymath' in sys.modules, 'euphoria_env.render' in sys.modules, gc.get_threshold())"
+    program += "print('numba' in sys.modules, 'euphoria_env.render' in sys.modules, gc.get_threshold())"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("False False (321, 4, 5)\n", "")
 
@@ -228,7 +353,7 @@ def test_uses_of_the_collector_may_overlap() -> None:
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A home to write in; the folder of the package cannot be written to."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(cache_files, "PACKAGE", tmp_path / "a_file")
     (tmp_path / "a_file").write_text("")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)

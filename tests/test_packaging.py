@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,6 +16,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from euphoria_env.engine import cache_files
 
 ROOT = Path(__file__).parent.parent
 HEAVY = ("numba", "torch", "matplotlib", "stable_baselines3", "euphoria_agents")
@@ -155,24 +159,78 @@ def test_the_installed_wheel_works_without_the_repository(built: Path, tmp_path:
     assert (failed.returncode, failed.stderr) == (2, "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n")
 
 
-@pytest.mark.long
-def test_a_wheel_carries_the_engine(tmp_path: Path) -> None:
-    """Nothing is compiled where it is unpacked, nor written; where it does not fit, it is compiled, and the wheel says so."""
-    (wheel,) = _build(tmp_path).glob("*.whl")
-    assert not wheel.name.endswith("-none-any.whl")
-    with zipfile.ZipFile(wheel) as archive:
+# Calls the backend as pip does, in a process that has neither numba nor numpy; prints what it needs, and what it wrote.
+BACKEND = """
+import os, sys
+sys.modules |= dict.fromkeys(("numba", "numpy", "llvmlite"))
+os.environ["PIP_BUILD_TRACKER"] = "set by pip"
+import hatch_build
+print(hatch_build.get_requires_for_build_wheel() == [], hatch_build.get_requires_for_build_editable())
+print(getattr(hatch_build, sys.argv[1])(sys.argv[2]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not importlib.util.find_spec("hatchling"), reason="hatchling is not installed")
+def test_metadata_alone_compiles_nothing(tmp_path: Path) -> None:
+    nothing_kept = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    command = [sys.executable, "-c", BACKEND, "prepare_metadata_for_build_wheel", tmp_path]
+    needed, folder = _run(*command, cwd=ROOT, env=nothing_kept).splitlines()
+    assert needed == "False []" and "Requires-Python: >=3.11" in (tmp_path / folder / "METADATA").read_text()
+    assert not list((tmp_path / "kept").glob("*.bin"))
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("hatchling"), reason="hatchling is not installed")
+def test_an_old_python_is_refused_before_anything_is_installed() -> None:
+    program = "import sys; sys.version_info = (3, 10, 0); import hatch_build"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("euphoria-env requires Python 3.11 or newer; this is Python ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not importlib.util.find_spec("hatchling"), reason="hatchling is not installed")
+def test_a_wheel_carries_what_was_compiled(tmp_path: Path) -> None:
+    """With both libraries in the cache it is built without numba; nothing is compiled where it is unpacked, nor written."""
+    wheels = os.environ | {"NUMBA_CPU_NAME": {"x86_64": "x86-64-v3", "AMD64": "x86-64-v3"}.get(platform.machine(), "generic")}
+    _run(sys.executable, "-m", "euphoria_agents", "compile", cwd=ROOT, env=wheels)
+    needed, wheel = _run(sys.executable, "-c", BACKEND, "build_wheel", tmp_path, cwd=ROOT, env=wheels).splitlines()
+    assert needed == "True []" and not wheel.endswith("-none-any.whl")
+    with zipfile.ZipFile(tmp_path / wheel) as archive:
         archive.extractall(tmp_path / "installed")
     program = (
         "from euphoria_env.engine import library; from euphoria_env import Game; from euphoria_agents import load\n"
         "game = Game(seed=1); agent = load('mcts:2')\n"
         "agent.act(game.observation(game.player), game.mask(), __import__('numpy').random.default_rng(0), game)\n"
-        "print(library.times_compiled())"
+        "print(library.times_compiled(), 'numba' in __import__('sys').modules)"
     )
-    there = {"PYTHONPATH": str(tmp_path / "installed"), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-    assert _run(sys.executable, "-P", "-c", program, cwd=tmp_path, env=_environment(**there)) == "0\n"
-    for file in (tmp_path / "installed" / "euphoria_env" / "compiled").glob("euphoria_env-*"):
-        file.write_bytes(file.read_bytes()[:-1])
-    assert _run(sys.executable, "-P", "-c", program, cwd=tmp_path, env=_environment(**there)) == "1\n"
+    there = {
+        "PYTHONPATH": str(tmp_path / "installed"),
+        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+        "NUMBA_CPU_NAME": wheels["NUMBA_CPU_NAME"],
+    }
+    assert _run(sys.executable, "-P", "-c", program, cwd=tmp_path, env=_environment(**there)) == "0 False\n"
+    assert not list((tmp_path / "kept").glob("*"))
+    for file in (tmp_path / "installed" / "euphoria_env" / "compiled").glob("euphoria_env.*"):
+        file.write_bytes(file.read_bytes()[:-1])  # damaged: what was kept serves as well
+    there["NUMBA_CACHE_DIR"] = str(cache_files.cache_directory())
+    assert _run(sys.executable, "-P", "-c", program, cwd=tmp_path, env=_environment(**there)) == "0 False\n"
+
+
+def test_two_copies_are_refused(tmp_path: Path) -> None:
+    """As where Python starts in a checkout, and a wheel is installed."""
+    shutil.copytree(
+        ROOT / "agents" / "euphoria_agents",
+        tmp_path / "site" / "euphoria_agents",
+        ignore=shutil.ignore_patterns("*.json", "*.js"),
+    )
+    there = _environment(PYTHONPATH=str(tmp_path / "site"))
+    done = subprocess.run([sys.executable, "-c", "import euphoria_agents"], cwd=ROOT, env=there, capture_output=True, text=True)
+    assert (
+        f"two copies: euphoria_env is in {ROOT}, euphoria_agents in {tmp_path / 'site'}" in done.stderr
+        and "pip install -e ." in done.stderr
+    )
+    assert _run(sys.executable, "-c", "import euphoria_agents", cwd=ROOT, env=_environment(PYTHONPATH=str(ROOT / "agents"))) == ""
 
 
 def _environment(**more: str) -> dict[str, str]:

@@ -8,6 +8,8 @@ the terminal and the browser, with analyses of recorded games), and `commands` (
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +31,20 @@ _LATE = {
     "save_checkpoint": "euphoria_agents.training.policy_and_value",
     "EuphoriaVecEnv": "euphoria_env.envs.sb3",
 }
+
+
+def _refuse_two_copies() -> None:
+    """Raises an ImportError if `euphoria_env` is of another copy of this project, as in a checkout beside an installed wheel."""
+    spec = find_spec("euphoria_env")
+    here, there = Path(__file__).resolve().parent.parent, Path((spec and spec.origin) or "").resolve().parent.parent
+    if spec and there not in (here, here.parent):  # beside each other, or in the folder `agents` of a checkout
+        raise ImportError(
+            f"these are two copies: euphoria_env is in {there}, euphoria_agents in {here}; "
+            "in a checkout, install with `pip install -e .`, or start Python in another folder"
+        )
+
+
+_refuse_two_copies()
 
 
 def __getattr__(name: str) -> Any:

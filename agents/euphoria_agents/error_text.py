@@ -36,6 +36,13 @@ def _text(error: BaseException) -> str:
     return str(error)
 
 
+def missing_library(error: ModuleNotFoundError) -> str:
+    """Returns the library that this project failed to import; "" if a library did, which then is what is broken."""
+    *_, last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    by_us = str(last.f_globals.get("__name__")).startswith(("euphoria_agents", "euphoria_env"))
+    return (error.name or "").partition(".")[0] if by_us else ""
+
+
 def full_text(error: BaseException) -> str:
     """Returns the traceback of an error; if it was raised in another process, the traceback from there."""
     return error.text if isinstance(error, WorkerError) else "".join(traceback.format_exception(error)).rstrip()

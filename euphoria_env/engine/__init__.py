@@ -5,10 +5,3 @@ Layers, inner to outer: `state` (the row), `chance` (the generator and loaded ou
 `retrieval`, `dilemma`, `trade`, `setup`, `end`, `turn`), `legal_moves` (finds the legal moves and takes the answer) and
 `loop` (the loop that carries out operations, and the entry points that Python calls).
 """
-
-from __future__ import annotations
-
-from euphoria_env.garbage import collected_rarely
-
-with collected_rarely():
-    import numba  # noqa: F401 - for all modules of the engine

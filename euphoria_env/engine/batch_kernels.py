@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
@@ -40,7 +39,7 @@ class BatchArrays(NamedTuple):
 
 _prefetch_row, _prefetch_mask, _prefetch_observation = map(prefetcher, (GAME_DTYPE.itemsize, NUM_ACTIONS, OBS_SIZE))
 _SHOWN = array(np.int8), array(np.bool_, 2), array(np.int8, 2), array(np.int8, 3)
-BATCH_ARRAYS = types.NamedTuple((ROWS, TAPES, *_SHOWN, array(np.float64), array(np.float64, 2)), BatchArrays)
+BATCH_ARRAYS = BatchArrays(ROWS, TAPES, *_SHOWN, array(np.float64), array(np.float64, 2))
 
 
 @jit

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from euphoria_env.engine.jit import jit, native
+from euphoria_env.engine.jit import jit, native, types
 
 
 def _population(typing_context: Any, word: Any) -> Any:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
 
-from euphoria_env.engine.jit import native
+from euphoria_env.engine.jit import cgutils, native, types
 
 _ALIGNMENT = 64  # bytes; vectors across two lines of the cache load slowly, and JAX copies arrays that begin elsewhere
 
@@ -50,6 +48,25 @@ def _point(typing_context: Any, array: Any, at: Any) -> Any:
 def pointer_to(array: Any, at: int) -> Any:
     """Returns a flat view of a contiguous array from entry `at` on; in compiled code it is a pointer, which fits a register."""
     return array.reshape(-1)[at:]
+
+
+def _shape(typing_context: Any, flat: Any, rows: Any, columns: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = context.make_array(signature.args[0])(context, builder, arguments[0])
+        result = context.make_array(signature.return_type)(context, builder)
+        result.data, result.itemsize, result.nitems = found.data, found.itemsize, found.nitems
+        result.shape = cgutils.pack_array(builder, arguments[1:])
+        result.strides = cgutils.pack_array(builder, [builder.mul(arguments[2], found.itemsize), found.itemsize])
+        result.meminfo, result.parent = (cgutils.get_null_value(each.type) for each in (result.meminfo, result.parent))
+        return result._getvalue()
+
+    return flat.copy(ndim=2)(flat, types.int64, types.int64), generate
+
+
+@native(_shape)
+def matrix(flat: Any, rows: int, columns: int) -> Any:
+    """Returns a contiguous array of one dimension as one of two, of as many entries; use it as `borrowed`."""
+    return flat.reshape(rows, columns)
 
 
 def _lend(typing_context: Any, value: Any) -> Any:

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
 
-from euphoria_env.engine.jit import native
+from euphoria_env.engine.jit import cgutils, native, types
 
 WIDTH = 64
 _LINE = 64  # bytes that processors load at once

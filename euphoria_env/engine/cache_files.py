@@ -11,6 +11,7 @@ import ast
 import contextlib
 import hashlib
 import os
+import platform
 import stat
 import sys
 import tempfile
@@ -19,16 +20,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import llvmlite
-import numba
-from numba.core.registry import cpu_target
-
 try:
     import fcntl
 except ImportError:  # on Windows there are no locks: two processes may compile the same code
     fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGES = ("euphoria_env", "euphoria_agents")
+SHIPPED = PACKAGE / "compiled"  # wheels carry this folder, with the libraries of both
 _DIGEST_SIZE = 32
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -43,15 +42,19 @@ def short_hash(content: bytes) -> str:
 
 def source_files(library: str) -> list[Path]:
     """Returns the source files of a package, or for a module outside any package all source files in its folder."""
-    spec = None if library == "__main__" else find_spec(library)
-    file = Path((spec and spec.origin) or sys.modules[library].__file__ or "").resolve()
+    file = _file_of(library)
     return sorted(file.parent.rglob("*.py") if file.name == "__init__.py" else file.parent.glob("*.py"))
+
+
+def _file_of(library: str) -> Path:
+    spec = None if library == "__main__" else find_spec(library)
+    return Path((spec and spec.origin) or sys.modules[library].__file__ or "").resolve()
 
 
 def text_key(library: str) -> str:
     """Returns a hash of the text of all sources from which the library may be compiled; this takes milliseconds."""
     files = dict.fromkeys([*source_files(library), *source_files("euphoria_env")])
-    return short_hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
+    return short_hash(repr([_file_of(library).name, *((file.name, file.read_bytes()) for file in files)]).encode())
 
 
 def code_key(files: Iterable[Path]) -> str:
@@ -111,15 +114,80 @@ def _run(tree: ast.Module) -> Iterator[ast.AST]:
             left += ast.iter_child_nodes(node)
 
 
-def compiler_key(processor: str) -> str:
-    """Returns a hash of the processor, the version of Python, the compiler and its options."""
-    options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE)
-    return short_hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
+def files_with_entries(library: str) -> list[Path]:
+    """Returns the source files of a package that have entry points, or the file of a module outside any package."""
+    if _file_of(library).name != "__init__.py":
+        return [_file_of(library)]
+    return [file for file in source_files(library) if b"\n@entry(" in file.read_bytes()]
 
 
-def this_processor() -> str:
-    """Returns the name and the features of the processor for which code is compiled here."""
-    return repr(cpu_target.target_context.codegen().magic_tuple())
+# -------------------------------------------------------------------------------------------------------------- libraries
+
+
+@cache
+def processor() -> str:
+    """Returns the kind of processor, in LLVM's names, for which code is compiled: of this one, or of $NUMBA_CPU_NAME."""
+    if named := os.environ.get("NUMBA_CPU_NAME"):
+        return named
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return "generic"
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features()
+    has_all = all(features.get(name) for name in ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))
+    return "x86-64-v3" if has_all else "x86-64"
+
+
+def machine() -> dict[str, str]:
+    """Returns what code is compiled for beside its sources, by the words that say that it was compiled for something else."""
+    settings = [os.environ.get(f"NUMBA_{name}") for name in ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
+    return {
+        "another processor": f"{sys.platform}-{platform.machine()}-{processor()}",
+        "another Python": f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}",
+        "other settings": short_hash(repr(settings).encode()) if any(settings) else "usual",
+    }
+
+
+def folders(library: str) -> list[Path]:
+    """Returns the folders in which a library may be."""
+    return [folder for folder in (SHIPPED if library in PACKAGES else None, cache_directory()) if folder is not None]
+
+
+@cache
+def key(library: str) -> str:
+    """Returns the hash of the code of a library. The hash of its text, which is quick to compute, leads to that of the code."""
+    for folder in folders(library):
+        if found := read(folder / _name_of_key(library)):
+            return found.decode()
+    found = code_key([*files_with_entries(library), Path(__file__).with_name("building.py")]).encode()
+    if (kept_in := cache_directory()) is not None:
+        write(kept_in / _name_of_key(library), found)
+    return found.decode()
+
+
+def _name_of_key(library: str) -> str:
+    return f"{library}-{text_key(library)}.key"
+
+
+def path_of(library: str, folder: Path) -> Path:
+    """Returns the file of a library for this machine, in a folder."""
+    return folder / ".".join([library, key(library), *machine().values(), "bin"])
+
+
+def kept(library: str) -> bytes | None:
+    """Returns a library that a wheel carries or that was kept, or None."""
+    return next(filter(None, (read(path_of(library, folder)) for folder in folders(library))), None)
+
+
+def ship(folder: Path) -> bool:
+    """Writes the libraries of both packages into a folder, for a wheel; returns whether they were kept and written."""
+    found = {library: kept(library) for library in PACKAGES}
+    return all(
+        code is not None
+        and write(path_of(library, folder), code)
+        and write(folder / _name_of_key(library), key(library).encode())
+        for library, code in found.items()
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ files
@@ -175,20 +243,29 @@ def locked(path: Path) -> Iterator[None]:
 
 @cache
 def cache_directory() -> Path | None:
-    """Returns the folder of the cache: $NUMBA_CACHE_DIR, else one in the package, else one in the user's cache.
+    """Returns the folder of the cache: $NUMBA_CACHE_DIR, else one in the user's cache, else one in the package.
 
     The last two are used only if this user, and nobody else, can write to them; None if there is no such folder.
     """
-    if numba.config.CACHE_DIR:
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
         with contextlib.suppress(OSError):
-            Path(numba.config.CACHE_DIR).mkdir(parents=True, exist_ok=True)
-        return Path(numba.config.CACHE_DIR)
+            Path(configured).mkdir(parents=True, exist_ok=True)
+        return Path(configured)
     folders = [PACKAGE / "__pycache__" / "numba"]
-    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     with contextlib.suppress(RuntimeError):  # the user may have no home directory
-        # A relative path must be ignored (XDG base directory specification).
-        folders.append((configured if configured.is_absolute() else Path.home() / ".cache") / "euphoria_env")
+        folders.insert(0, _users_cache() / "euphoria_env")
     return next((folder for folder in folders if _is_usable(folder)), None)
+
+
+def _users_cache() -> Path:
+    """Returns the folder that the system has for caches of this user."""
+    variable, usual = {
+        "win32": ("LOCALAPPDATA", "AppData/Local"),
+        "darwin": ("", "Library/Caches"),
+    }.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
+    configured = Path(os.environ.get(variable, ""))
+    # A relative path must be ignored (XDG base directory specification).
+    return configured if configured.is_absolute() else Path.home() / usual
 
 
 def _is_usable(folder: Path) -> bool:

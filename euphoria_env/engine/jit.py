@@ -1,153 +1,164 @@
-"""Compilation: `jit` for the parts of the engine, `entry` for what Python calls; `engine.library` makes machine code of them."""
+"""What is compiled: `jit` marks the parts of the engine, `entry` what Python calls; `engine.library` makes machine code of them.
+
+Kinds are the types of arguments: the name of a number, an `Array`, or a tuple of kinds, named like the tuple that it describes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
-from types import SimpleNamespace
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
-from numba.core import sigutils, types
-from numba.core.compiler import Flags, compile_extra
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher, cpu_target
-from numba.core.typing import make_concrete_template
-from numba.extending import _Intrinsic
 
 from euphoria_env.engine import library
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])  # so that the type checker counts the arguments of calls
-_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+IS_PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # everything runs as Python
+
+
+@dataclass(frozen=True)
+class Array:
+    """The kind of a C-contiguous array."""
+
+    dtype: np.dtype
+    ndim: int
+    read_only: bool
 
 
 def array(dtype: np.dtype | type, ndim: int = 1, read_only: bool = False) -> Any:
-    """Returns the type of a C-contiguous array in the arguments of an entry point; `read_only` ones may be writable too."""
-    kind = numba.from_dtype(np.dtype(dtype))
-    return types.Array(kind, ndim, "C", readonly=read_only, aligned=not isinstance(kind, types.Record))
+    """Returns the kind of a C-contiguous array in the arguments of an entry point; `read_only` ones may be writable too."""
+    return Array(np.dtype(dtype), ndim, read_only)
+
+
+def kind_of(value: Any) -> Any:
+    """Returns the kind of a value: of an array, a number, or a tuple of such."""
+    if isinstance(value, np.ndarray):
+        return array(value.dtype, value.ndim)
+    if isinstance(value, tuple):
+        return type(value)._make(map(kind_of, value)) if hasattr(value, "_make") else tuple(map(kind_of, value))
+    return {bool: "bool_", int: "int64", float: "float64"}[type(value)]
 
 
 def _kinds_of(text: str) -> list[Any]:
-    """Returns the types that a text like "int64 float32[:,:]" names; arrays are C-contiguous."""
+    """Returns the kinds that a text like "int64 float32[:,:]" names; arrays are C-contiguous."""
     named = [word.partition("[") for word in text.split()]
-    return [array(name, axes.count(":")) if axes else getattr(types, name) for name, _, axes in named]
+    return [array(np.dtype(name.rstrip("_")), axes.count(":")) if axes else name for name, _, axes in named]
 
 
-def _accepted(kind: Any) -> list[Any]:
-    """Returns the types that are accepted for a declared one: for a read-only array also a writable one."""
-    return [kind, kind.copy(readonly=False)] if isinstance(kind, types.Array) and not kind.mutable else [kind]
+def dtypes(kinds: Any) -> Iterator[np.dtype]:
+    """Yields the types of the elements of all arrays of some kinds, in order."""
+    for kind in kinds:
+        if isinstance(kind, Array):
+            yield kind.dtype
+        elif isinstance(kind, tuple):
+            yield from dtypes(kind)
 
 
-def _widened(kind: Any) -> Any:
-    """Returns int64 for all integer and IntEnum types, so that a function is compiled once for all of them."""
-    kind = types.unliteral(kind)
-    return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
+class _Module:
+    """A module of numba, which is imported when it is used: only compiling needs it, and that takes long."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
 
 
-class _Flags(Flags):  # type: ignore[misc]
-    """Flags of the compiler that are quick to compare; numba compares them at each lookup of a function."""
-
-    def __hash__(self) -> int:
-        return len(self._values)
-
-    def __eq__(self, other: object) -> bool:
-        return self._values == other._values if isinstance(other, _Flags) else super().__eq__(other)
+numba, types, cgutils = map(_Module, ("numba", "numba.types", "numba.core.cgutils"))
 
 
-class _Part(CPUDispatcher):  # type: ignore[misc]
-    """A function that becomes machine code inside a library; called from Python it runs as Python."""
+def type_of(kind: Any) -> Any:
+    """Returns numba's type for a kind."""
+    if isinstance(kind, str):
+        return getattr(types, kind)
+    if isinstance(kind, Array):
+        element = numba.from_dtype(kind.dtype)
+        return types.Array(element, kind.ndim, "C", readonly=kind.read_only, aligned=not isinstance(element, types.Record))
+    return types.BaseTuple.from_types(tuple(map(type_of, kind)), type(kind))
 
-    def get_call_template(self, args: Any, kws: dict[str, Any]) -> Any:
-        """Compiles the function for a compiled caller; overrides numba's method."""
-        named = {name: _widened(kind) for name, kind in kws.items()}
-        signature, kinds = self._compiler.fold_argument_types(tuple(_widened(kind) for kind in args), named)
-        self.compile(kinds)
-        name = self.py_func.__name__
-        return make_concrete_template(name, key=name, signatures=self.nopython_signatures), signature, kinds, {}
 
-    def compile(self, signature: Any) -> Any:
-        """Compiles the function for arguments of these types to LLVM code, not to machine code; overrides numba's method."""
-        kinds = tuple(sigutils.normalize_signature(signature)[0])
-        with global_compiler_lock:
-            if kinds not in self.overloads:
-                self.overloads[kinds] = self._compile(kinds)
-        return self.overloads[kinds].entry_point
+class _Compiled:
+    """A function for which compiled code has something else than Python, where it runs as it is written."""
 
-    def _compile(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
-        flags = _Flags()
-        cpu_target.options.parse_as_flags(flags, _OPTIONS | {"no_cpython_wrapper": not isinstance(self, _Entry)})
-        flags.no_compile = True
-        context = cpu_target.target_context
-        code = context.codegen().create_library(self.py_func.__qualname__)
-        result = compile_extra(cpu_target.typing_context, context, self.py_func, kinds, None, flags, {}, library=code)
-        for linked in dict.fromkeys(code._linking_libraries):
-            code._final_module.link_in(linked._get_module_for_linking(), preserve=True)
-        library.add_function(result.fndesc, code._final_module)
-        key = object()  # a placeholder: numba keeps here the function that Python calls
-        context.insert_user_function(key, result.fndesc, [])
-        return SimpleNamespace(signature=result.signature, fndesc=result.fndesc, entry_point=key, objectmode=False)
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+        update_wrapper(self, function)
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self.py_func(*arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.py_func(*arguments, **named)
+
+    def __reduce__(self) -> str:
+        """Makes copies and pickles name the function, as they do for any other."""
+        return self.py_func.__qualname__
+
+
+class _Part(_Compiled):
+    """A function that becomes machine code inside a library."""
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from euphoria_env.engine.compiler import Part
+
+        return Part(self.py_func)
 
 
 class _Entry(_Part):
-    """A function that Python calls, only with arguments of these types; the first call loads or compiles its library."""
+    """A function that Python calls, only with arguments of these kinds; the first call loads or compiles its library."""
 
     def __init__(self, function: Callable[..., Any], kinds: tuple[Any, ...], apart: bool) -> None:
-        super().__init__(function, targetoptions=_OPTIONS)
-        self.kinds, self.apart, self.is_installed = kinds, apart, False
+        super().__init__(function)
+        self.kinds, self.apart = kinds, apart
+        self.run: Callable[..., Any] = self._load_and_run
 
-    def install(self, machine_code: Any) -> None:
-        """Makes calls from Python run this machine code."""
-        self._machine_code = machine_code  # numba only borrows it
-        for kinds in product(*map(_accepted, self.kinds)):
-            self._insert([kind._code for kind in kinds], machine_code)
-        self._can_compile, self.is_installed = False, True  # numba then refuses other types
+    def _load_and_run(self, *arguments: Any) -> Any:
+        self.run = library.function(self, dtypes(self.kinds))
+        return self.run(*arguments)
 
-    __call__ = CPUDispatcher.__call__
-
-    def _compile_for_args(self, *arguments: Any, **_: Any) -> Any:
-        """Loads the library and returns the function to call; overrides numba's method for types without machine code."""
-        library.load(self)
-        return self
+    def __call__(self, *arguments: Any) -> Any:
+        return self.run(*arguments)
 
 
 def jit(function: _Function) -> _Function:
     """Makes a function part of the engine: it is compiled into the entry points that call it, once for all integer types."""
-    return function if numba.config.DISABLE_JIT else cast(_Function, _Part(function, targetoptions=_OPTIONS))
+    return function if IS_PLAIN else cast(_Function, _Part(function))
 
 
 def entry(*kinds: Any, apart: bool = False) -> Callable[[_Function], _Function]:
-    """Makes a function an entry point, which Python calls with arguments of these types; compiled agents use it too.
+    """Makes a function an entry point, which Python calls with arguments of these kinds; compiled agents use it too.
 
     Args:
-        kinds: the types of the arguments, in order: numba's, or texts that name some, like "int64 float32[:,:] bool_[:]".
+        kinds: the kinds of the arguments, in order, or texts that name some, like "int64 float32[:,:] bool_[:]".
         apart: whether it gets its own copies of the functions it calls. More is inlined then: it is faster, but compiles longer.
 
-    Calls raise a TypeError for arguments of other types; integers and floats are converted.
+    Calls raise a TypeError for arguments of other kinds; integers of all types are converted, and so are floats, and integers
+    to floats.
     """
     flat = [kind for group in kinds for kind in (_kinds_of(group) if isinstance(group, str) else [group])]
 
     def compiled(function: _Function) -> _Function:
-        return function if numba.config.DISABLE_JIT else library.register(_Entry(function, tuple(flat), apart))
+        return function if IS_PLAIN else cast(_Function, library.register(_Entry(function, tuple(flat), apart)))
 
     return compiled
 
 
-class _Native(_Intrinsic):  # type: ignore[misc]
-    """An intrinsic of numba that runs as Python where it is called from Python."""
+class _Native(_Compiled):
+    """A function that is LLVM instructions in compiled code."""
 
     def __init__(self, generate: Callable[..., Any], function: Callable[..., Any]) -> None:
-        super().__init__(function.__name__, generate)
-        self._function = function
-        self._register()
+        super().__init__(function)
+        self._generate = generate
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from euphoria_env.engine.compiler import native_type
+
+        return native_type(self._generate)
 
 
 def native(generate: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Replaces a Python function in compiled code by LLVM instructions; `generate` is as for `numba.extending.intrinsic`."""
-    return lambda function: function if numba.config.DISABLE_JIT else _Native(generate, function)
+    return lambda function: function if IS_PLAIN else _Native(generate, function)

@@ -1,76 +1,46 @@
 """Machine code of the entry points of a package: one library, compiled once for one machine and kept (`engine.cache_files`).
 
-The library of a package holds all of its entry points and, once, every function that they call. A wheel carries libraries that
-any processor of its kind can run.
+The library of a package holds all of its entry points and, once, every function that they call. Wheels carry libraries. Machine
+code needs no numba; LLVM loads it.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import ctypes
 import json
-import math
+import pickle
 import sys
-import time
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from itertools import accumulate
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import llvmlite.binding as llvm
-from numba._dynfunc import make_function
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.environment import Environment
-from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
+import numpy as np
 
-from euphoria_env import garbage
 from euphoria_env.engine import cache_files
-from euphoria_env.engine.cache_files import cache_directory
-from euphoria_env.engine.machine_code import Emission, hide
+from euphoria_env.engine.cache_files import PACKAGES, cache_directory
 
-SHIPPED = cache_files.PACKAGE / "compiled"  # wheels carry this folder
-PACKAGES = ("euphoria_env", "euphoria_agents")
-SECONDS_BETWEEN_LINES = 5
-LIBRARIES_KEPT = 8  # in the cache for each package; the oldest are deleted
+LIBRARIES_KEPT = 16  # in the cache for each package; the oldest are deleted
 
-
-class Code(NamedTuple):
-    """A compiled function: LLVM's code, and the symbols of the functions that it calls."""
-
-    bitcode: bytes
-    calls: list[str]
-
-
-_entries: dict[str, dict[str, Any]] = {}  # by library and full name
-_functions: dict[str, Code] = {}  # by symbol
+entries: dict[str, dict[str, Any]] = {}  # by library and full name
 _built: list[str] = []  # the libraries that this process compiled
+_lock = threading.RLock()
 
 
 def register(entry: Any) -> Any:
     """Adds an entry point to the library of its package, or of its module if it is in none."""
-    _entries.setdefault(_library_of(entry.py_func), {})[_full_name(entry.py_func)] = entry
+    entries.setdefault(_library_of(entry), {})[_full_name(entry)] = entry
     return entry
-
-
-def load(entry: Any) -> None:
-    """Makes an entry point callable: loads its library, or compiles it if none was kept."""
-    with global_compiler_lock:
-        if entry.is_installed:  # by another thread
-            return
-        name, codegen = _full_name(entry.py_func), cpu_target.target_context.codegen()
-        symbol, environment_symbol = _symbols(_library_of(entry.py_func))[name]
-        environment = Environment(entry.py_func.__globals__)
-        codegen.set_env(environment_symbol, environment)
-        address = codegen._engine.get_function_address(symbol)
-        entry.install(make_function(sys.modules[entry.py_func.__module__], name, "", address, environment, ()))
 
 
 def ready(library: str) -> None:
     """Loads the library of a package, or compiles it if none was kept."""
-    with global_compiler_lock:
-        _symbols(library)
+    with _lock:
+        _engine(library)
 
 
 def times_compiled() -> int:
@@ -78,193 +48,125 @@ def times_compiled() -> int:
     return len(_built)
 
 
-def _library_of(function: Callable[..., Any]) -> str:
-    return function.__module__.partition(".")[0]
+def _library_of(entry: Any) -> str:
+    return entry.py_func.__module__.partition(".")[0]
 
 
-def _full_name(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}.{function.__qualname__}"
+def _full_name(entry: Any) -> str:
+    return f"{entry.py_func.__module__}.{entry.py_func.__qualname__}"
 
 
 # ---------------------------------------------------------------------------------------------------------------- loading
 
 
+class _Method(ctypes.Structure):
+    """What Python must know of a function in C: its `PyMethodDef`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+
+
+_FASTCALL = 0x80  # METH_FASTCALL
+_methods: list[_Method] = []  # Python only borrows them
+
+
+def function(entry: Any, dtypes: Iterator[np.dtype]) -> Callable[..., Any]:
+    """Returns an entry point as a function of machine code; loads its library, or compiles it if none was kept.
+
+    Args:
+        entry: the entry point.
+        dtypes: the types of the elements of all arrays in its arguments, in order.
+    """
+    with _lock:
+        code = _engine(_library_of(entry)).get_function_address(_full_name(entry))
+        _methods.append(_Method(entry.py_func.__name__.encode(), code, _FASTCALL, None))
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+        make = new(("PyCFunction_NewEx", ctypes.pythonapi))
+        return make(ctypes.addressof(_methods[-1]), (raise_error, np.ndarray, *dtypes), None)
+
+
+def raise_error(pickled: bytes) -> None:
+    """Raises an error of compiled code; of a text that it composed, as numba does about shapes of arrays, nothing is left."""
+    kind, arguments, _ = pickle.loads(pickled)
+    raise kind(*(each if isinstance(each, str) else "refused by compiled code" for each in arguments))
+
+
 @cache
-def _symbols(library: str) -> dict[str, list[str]]:
-    """Loads or compiles a library; returns the symbols of the code and the environment of each entry point."""
-    rtsys.initialize(cpu_target.target_context)  # registers the functions that compiled code calls; `refresh` loads the compiler
-    line, _, machine_code = (_shipped(library) or _from_cache(library)).partition(b"\n")
-    symbols, sizes = json.loads(line)
-    engine = cpu_target.target_context.codegen()._engine._ee
+def _engine(library: str) -> Any:
+    """Loads or compiles a library; returns LLVM's engine, which knows the addresses of its entry points."""
+    import llvmlite.binding as llvm  # importing the engine is light: it loads no compiler
+
+    line, _, code = (cache_files.kept(library) or _make(library)).partition(b"\n")
+    needed, sizes = json.loads(line)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    for name in needed:
+        if name.startswith("PyExc_"):  # here the error itself, as in numba; in C it is a variable
+            llvm.add_symbol(name, id(getattr(builtins, name.removeprefix("PyExc_"))))
+    if not all(map(llvm.address_of_symbol, needed)):
+        from euphoria_env.engine.compiler import load_registries
+
+        load_registries()  # a library of somebody else may call functions of numba
+    if missing := [name for name in needed if not llvm.address_of_symbol(name)]:  # LLVM would end the process
+        raise ImportError(f"the compiled {library} needs {missing[0]}, which this Python lacks")
     for size, end in zip(sizes, accumulate(sizes), strict=True):
-        engine.add_object_file(llvm.ObjectFileRef.from_data(machine_code[end - size : end]))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code[end - size : end]))
     engine.finalize_object()
-    return symbols
+    return engine
 
 
-def _shipped(library: str) -> bytes | None:
-    """Returns the library in the wheel; if it is for other sources or another processor, prints that and returns None."""
-    if library not in PACKAGES or not SHIPPED.is_dir():
-        return None
-    processor = shipped_processor()
-    path = _path(library, SHIPPED, cache_files.text_key(library), processor=processor)
-    if processor is not None and (found := cache_files.read(path)) is not None:
-        return found
-    print(f"the compiled {library} of the wheel is for another processor, another numba or other sources", file=sys.stderr)
-    return None
+# ------------------------------------------------------------------------------------------------------------- compiling
 
 
-def ship(folder: str) -> None:
-    """Compiles both packages into a folder, for the processor that numba's settings name; see `hatch_build.py`."""
-    for library, code in build(*PACKAGES).items():
-        cache_files.write(_path(library, Path(folder), cache_files.text_key(library)), code)
-
-
-def _from_cache(library: str) -> bytes:
-    folder = cache_directory()
-    if folder is None:
-        print(f"no folder to keep compiled code in: {library} is compiled for this process alone", file=sys.stderr)
-        return build(library)[library]
-    return _find(library, folder) or _make(library, folder)
-
-
-def _find(library: str, folder: Path) -> bytes | None:
-    """Returns a library that was kept, or None. The hash of the text, which is quick to compute, leads to that of the code."""
-    quick = folder / f"{library}-{cache_files.text_key(library)}.key"
-    key = cache_files.read(quick)
-    if key is None:
-        key = cache_files.code_key(_files_with_entries(library)).encode()
-        cache_files.write(quick, key)
-    return cache_files.read(_path(library, folder, key.decode()))
-
-
-def _path(library: str, folder: Path, key: str, processor: str | None = None) -> Path:
-    return folder / f"{library}-{key}-{cache_files.compiler_key(processor or cache_files.this_processor())}.bin"
-
-
-def shipped_processor() -> str | None:
-    """Returns the processor of the code in wheels, named as by `cache_files.this_processor`; None if it cannot run here."""
-    triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
-    if not triple.startswith("x86_64"):
-        return repr((triple, "generic", ""))
-    runs = all(features.get(name) for name in ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))
-    return repr((triple, "x86-64-v3", "")) if runs else None
-
-
-# --------------------------------------------------------------------------------------------------------------- building
-
-
-def _make(library: str, folder: Path) -> bytes:
+def _make(library: str) -> bytes:
     """Compiles a library and keeps it, or waits until another process has."""
     together = [library]
-    if library == "euphoria_env" and "euphoria_agents" in sys.modules and not SHIPPED.is_dir():
+    if library == "euphoria_env" and "euphoria_agents" in sys.modules:
         together.append("euphoria_agents")  # this process need not compile the engine again for it
     with contextlib.ExitStack() as locks:
-        for each in together:
-            locks.enter_context(cache_files.locked(folder / f"{each}.lock"))
-        if (found := _find(library, folder)) is not None:
+        if folder := cache_directory():
+            for each in together:
+                locks.enter_context(cache_files.locked(folder / f"{each}.lock"))
+        if (found := cache_files.kept(library)) is not None:
             return found
-        built = build(*(each for each in together if each == library or _find(each, folder) is None))
+        from euphoria_env.engine import building
+
+        built = building.build({each: _why(each) for each in together if each == library or cache_files.kept(each) is None})
+        _built.extend(built)
         for each, code in built.items():
-            _keep(each, folder, code)
+            _keep(each, code)
     return built[library]
 
 
-def _keep(library: str, folder: Path, code: bytes) -> None:
+def _why(library: str) -> str:
+    """Says why a library must be compiled, and where it will be kept."""
+    wanted = {"other sources": cache_files.key(library)} | cache_files.machine()
+    files = [file for folder in cache_files.folders(library) for file in folder.glob(f"{library}.*.bin")]
+    parts = [file.name.removeprefix(f"{library}.").removesuffix(".bin").split(".") for file in files]
+    differing = [[name for name, one in zip(wanted, each, strict=False) if one != wanted[name]] for each in parts]
+    least = min(differing, key=len, default=["nobody"])
+    kept = "damaged" if not least else f"for {' and '.join(least)}"
+    why = f"what is kept is {kept}" if files else "nothing is kept"
+    folder = cache_directory()
+    return f"{why}; it will be " + (f"kept in {folder}" if folder else "for this process alone, since no folder can keep it")
+
+
+def _keep(library: str, code: bytes) -> None:
     """Writes a library to the cache, and deletes the oldest ones of its package."""
-    if not cache_files.write(_path(library, folder, cache_files.code_key(_files_with_entries(library))), code):
+    if (folder := cache_directory()) is None:
+        return
+    if not cache_files.write(cache_files.path_of(library, folder), code):
         print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
-    for suffix in ("bin", "key"):
-        files = sorted(folder.glob(f"{library}-*.{suffix}"), key=lambda file: file.stat().st_mtime)
+    for pattern in (f"{library}.*.bin", f"{library}-*.key"):
+        files = sorted(folder.glob(pattern), key=lambda file: file.stat().st_mtime)
         for old in files[:-LIBRARIES_KEPT]:
             old.unlink(missing_ok=True)
 
 
-def build(*libraries: str) -> dict[str, bytes]:
-    """Compiles the libraries of packages. Each is a line of JSON, then machine code: an object for each group of entry points.
-
-    The line has the symbols of each entry point by name, and the sizes of the objects.
-    """
-    with garbage.collected_rarely(), contextlib.ExitStack() as running:
-        emissions = {library: _compile(library, running, library == libraries[-1]) for library in libraries}
-        return {library: _joined(library, [each.result() for each in emissions[library]]) for library in libraries}
-
-
-def _compile(library: str, running: contextlib.ExitStack, is_last: bool) -> list[Emission]:
-    """Compiles the entry points of a library to LLVM code; other processes make machine code of all groups but the very last."""
-    for file in _files_with_entries(library):
-        if library != "__main__":
-            root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
-            import_module(".".join(file.relative_to(root).with_suffix("").parts))
-    cpu_target.target_context.refresh()  # loads what the compiler knows of Python and numpy
-    _built.append(library)
-    progress.library, progress.begun = library, time.perf_counter()
-    progress.tell("this is done once for this machine")
-    entries = _entries[library].values()
-    groups = [[entry] for entry in entries if entry.apart] + [[entry for entry in entries if not entry.apart]]
-    emissions = []
-    for group in groups:
-        for entry in group:
-            entry.compile(entry.kinds)
-        modules = [_functions[symbol].bitcode for symbol in sorted(_closure(map(_fndesc, group)))]  # a copy for this group
-        emissions.append(Emission(modules, {_fndesc(entry).llvm_cpython_wrapper_name for entry in group}))
-        if not is_last or group is not groups[-1]:
-            emissions[-1].start(running)
-    progress.tell("optimising all of it")
-    if is_last:
-        emissions[-1].make()  # before this process waits for the others
-    return emissions
-
-
-def _joined(library: str, objects: list[bytes]) -> bytes:
-    """Returns the line of JSON and the objects of a library."""
-    found = {name: _fndesc(entry) for name, entry in _entries[library].items()}
-    symbols = {name: (fndesc.llvm_cpython_wrapper_name, fndesc.env_name) for name, fndesc in found.items()}
-    progress.tell("compiled")
-    return json.dumps([symbols, [*map(len, objects)]]).encode() + b"\n" + b"".join(objects)
-
-
-def _fndesc(entry: Any) -> Any:
-    return entry.overloads[entry.kinds].fndesc
-
-
-def _files_with_entries(library: str) -> list[Path]:
-    return [file for file in cache_files.source_files(library) if b"\n@entry(" in file.read_bytes()]
-
-
-def _closure(group: Iterable[Any]) -> set[str]:
-    """Returns the symbols of entry points and of all the functions that they call."""
-    left = [fndesc.llvm_func_name for fndesc in group]
-    found = set(left)
-    while left:
-        new = set(_functions[left.pop()].calls) - found
-        found |= new
-        left += new
-    return found
-
-
-def add_function(fndesc: Any, module: Any) -> None:
-    """Stores a compiled function: its LLVM module as bitcode, and the symbols of the functions that it calls."""
-    hide(module, {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name})
-    calls = [function.name for function in module.functions if function.is_declaration and function.name.startswith("_ZN")]
-    _functions[fndesc.llvm_func_name] = Code(module.as_bitcode(), calls)
-    progress.step()
-
-
-class _Progress:
-    """Prints a line to stderr every few seconds while a library is compiled."""
-
-    library, begun = "", 0.0
-    _last_line = math.inf  # no line is printed before a library is begun
-
-    def step(self) -> None:
-        """Prints how many functions are compiled, unless a line was printed a short time ago."""
-        if time.perf_counter() - self._last_line > SECONDS_BETWEEN_LINES:
-            self.tell(f"{len(_functions)} functions")
-
-    def tell(self, text: str) -> None:
-        self._last_line = time.perf_counter()
-        print(f"compiling {self.library}: {text} ({self._last_line - self.begun:.0f} s)", file=sys.stderr, flush=True)
-
-
-progress = _Progress()
+def ready_all() -> None:
+    """Compiles both packages, as far as they were not kept."""
+    for library in PACKAGES:
+        import_module(library)
+    for library in PACKAGES:
+        ready(library)

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import Any
-
-import llvmlite.binding as llvm
-from numba.core.registry import cpu_target
+from typing import cast
 
 from euphoria_env.engine import cache_files
+from euphoria_env.engine.compiler import object_file
+
+Object = tuple[list[str], bytes]  # the names that it needs, and the object file
 
 _COMMAND = "from euphoria_env.engine import machine_code; machine_code.emit_for_parent()"
 
@@ -23,10 +23,10 @@ _COMMAND = "from euphoria_env.engine import machine_code; machine_code.emit_for_
 class Emission:
     """The machine code of LLVM modules, linked and optimised together, which exports some of their functions."""
 
-    def __init__(self, modules: list[bytes], exported: set[str]) -> None:
-        self._work = (modules, exported)
+    def __init__(self, modules: list[bytes], exported: set[str], memory: bytes) -> None:
+        self._work = (modules, exported, memory)
         self._process: subprocess.Popen[bytes] | None = None
-        self._code: bytes | None = None
+        self._code: Object | None = None
 
     def start(self, running: contextlib.ExitStack) -> None:
         """Starts a process that makes it, if there is a core for that; `running` will end the process."""
@@ -36,7 +36,7 @@ class Emission:
         folders = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
         environment = os.environ | {"PYTHONPATH": folders, "PYTHONSAFEPATH": "1"}
         with contextlib.suppress(OSError), tempfile.TemporaryFile() as given:
-            pickle.dump((_compiler(), *self._work), given)
+            pickle.dump((cache_files.machine(), *self._work), given)
             given.seek(0)
             self._made = running.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - `running` closes it
             command = [sys.executable, "-c", _COMMAND]
@@ -44,18 +44,18 @@ class Emission:
                 self._process = subprocess.Popen(command, stdin=given, stdout=self._made, env=environment)
                 running.callback(self._end, self._process)
 
-    def make(self) -> bytes:
+    def make(self) -> Object:
         """Makes the object file in this process."""
         if self._code is None:
-            self._code = _machine_code(*self._work)
+            self._code = object_file(*self._work)
         return self._code
 
-    def result(self) -> bytes:
+    def result(self) -> Object:
         """Returns the object file; makes it here if no process was started, or if that failed, which has then told why."""
         if self._process is None or self._process.wait() != 0:
             return self.make()
         self._made.seek(0)
-        return self._made.read()
+        return cast(Object, pickle.load(self._made))
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes]) -> None:
@@ -78,28 +78,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 def emit_for_parent() -> None:
     """Makes machine code in the process that `Emission` starts."""
-    compiler, modules, exported = pickle.load(sys.stdin.buffer)
-    if compiler != _compiler():
+    machine, *work = pickle.load(sys.stdin.buffer)
+    if machine != cache_files.machine():
         sys.exit("this process would compile for another processor, or with other options")
-    sys.stdout.buffer.write(_machine_code(modules, exported))
-
-
-def _compiler() -> str:
-    return cache_files.compiler_key(cache_files.this_processor())
-
-
-def _machine_code(modules: list[bytes], exported: set[str]) -> bytes:
-    code = cpu_target.target_context.codegen().create_library("linked")
-    for module in modules:
-        code._final_module.link_in(llvm.parse_bitcode(module))
-    hide(code._final_module, exported)
-    code._optimize_final_module()
-    code._final_module.verify()
-    return bytes(code.codegen._tm.emit_object(code._final_module))
-
-
-def hide(module: Any, exported: set[str]) -> None:
-    """Makes all functions that are not exported internal: LLVM may inline and drop them, and their names may recur elsewhere."""
-    for function in module.functions:
-        if not function.is_declaration and function.name not in exported:
-            function.linkage = "internal"
+    pickle.dump(object_file(*work), sys.stdout.buffer)

@@ -5,16 +5,15 @@ A row that passes may still be impossible. The engine then leaves no array, come
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import IS_PLAIN, entry, jit
 from euphoria_env.engine.move_set import WORD_BITS
 from euphoria_env.engine.state import FIELDS, GAME_DTYPE, OPERATIONS, ROWS, SETUP, Operation
 
-_FEWEST, _WIDTH, _PLAIN = 2, GAME_DTYPE.itemsize, bool(numba.config.DISABLE_JIT)
+_FEWEST, _WIDTH, _PLAIN = 2, GAME_DTYPE.itemsize, IS_PLAIN
 
 
 def _limits(n: int) -> list[np.ndarray]:

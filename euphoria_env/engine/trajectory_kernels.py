@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from euphoria_env.engine.jit import array, entry
 from euphoria_env.engine.state import GAME_DTYPE
@@ -25,7 +24,7 @@ class DecisionColumns(NamedTuple):
 
 
 _INTS = array(np.int64)
-DECISION_COLUMNS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _INTS, _INTS), DecisionColumns)
+DECISION_COLUMNS = DecisionColumns(_INTS, _INTS, _INTS, array(np.float32), _INTS, _INTS)
 
 
 @entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISION_COLUMNS)

@@ -11,6 +11,7 @@ import importlib.util
 from typing import Any, NamedTuple
 
 from euphoria_agents.dataclass_arguments import parse_options
+from euphoria_agents.error_text import missing_library
 
 ARGUMENTS = "euphoria_agents.commands.shared_arguments"
 TRAINING = "euphoria_agents.training.config"
@@ -68,7 +69,7 @@ def call(arguments: list[str]) -> None:
             raise ModuleNotFoundError(name=chosen.needs)
         imported(f"euphoria_agents.commands.{name.replace(' ', '_')}:run")(options)
     except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0]
+        library = missing_library(error)
         if not library or library in ("euphoria_agents", "euphoria_env"):
             raise
         raise ImportError(f"'euphoria {name}' needs {library}: pip install 'euphoria-env[{chosen.extra}]'") from error

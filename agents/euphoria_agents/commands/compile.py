@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-import numba
-
 from euphoria_agents.commands.shared_arguments import CompileOptions
 from euphoria_env.engine import library
 from euphoria_env.engine.cache_files import cache_directory
+from euphoria_env.engine.jit import IS_PLAIN
 
 
 def prepare() -> None:
@@ -16,14 +15,13 @@ def prepare() -> None:
 
     A command calls it once its options are checked, since it may take a minute.
     """
-    if not numba.config.DISABLE_JIT:
-        for package in library.PACKAGES:
-            library.ready(package)
+    if not IS_PLAIN:
+        library.ready_all()
 
 
 def run(options: CompileOptions) -> None:
     """Compiles everything, and prints how long it took; raises a `ValueError` if the compiler is switched off."""
-    if numba.config.DISABLE_JIT:
+    if IS_PLAIN:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
     start, before = time.perf_counter(), library.times_compiled()
     prepare()

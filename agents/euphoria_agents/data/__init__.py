@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from euphoria_agents.error_text import missing_library
+
 if TYPE_CHECKING:
     from euphoria_agents.data.loading import Dataset, load
 
@@ -18,6 +20,6 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module("euphoria_agents.data.loading"), name)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "pyarrow":
+        if missing_library(error) != "pyarrow":
             raise
         raise ImportError("data sets need pyarrow: pip install 'euphoria-env[data]'") from error

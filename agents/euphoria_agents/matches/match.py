@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.error_text import missing_library
 from euphoria_agents.matches.players import Cast, Players, seed_for
 from euphoria_agents.provenance import Inputs, joined
 from euphoria_env import Game, Rules
@@ -336,6 +337,8 @@ def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iter
 
         from euphoria_agents.progress import Progress
     except ModuleNotFoundError as error:
+        if missing_library(error) != "rich":
+            raise
         raise ImportError("progress=True needs rich: pip install 'euphoria-env[play]'") from error
     with Progress(Console(stderr=True, emoji=False, markup=False), "playing", "games", games) as bar:
         yield bar.advance

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from euphoria_agents.child_process import check_homes, child_environment, homes
-from euphoria_agents.error_text import WorkerError, one_line
+from euphoria_agents.error_text import WorkerError, missing_library, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
 IN_FLIGHT = 1000  # the most items that Ray has at a time
@@ -45,7 +45,9 @@ def connected(address: str | None) -> Iterator[Any]:
     """
     try:
         import ray
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if missing_library(error) != "ray":
+            raise
         raise ValueError(
             "Ray is not installed here: pip install 'euphoria-env[play,rllib]', in an environment of its own"
         ) from error

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.error_text import one_line
+from euphoria_agents.error_text import missing_library, one_line
 from euphoria_agents.files import atomic_write
 from euphoria_agents.network.conversion import convert
 from euphoria_agents.network.features import Features
@@ -89,7 +89,9 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
     """
     try:
         from safetensors import SafetensorError, safe_open
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if missing_library(error) != "safetensors":
+            raise
         raise ImportError("trained players need safetensors: pip install 'euphoria-env[play]'") from error
 
     if Path(path).exists() and not Path(path).is_file():

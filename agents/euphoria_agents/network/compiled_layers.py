@@ -10,14 +10,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import typeof
 
 from euphoria_agents.network import float_vectors
 from euphoria_agents.network.float_vectors import add_products, add_rows, positives, subtract_rows
 from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.byte_vectors import WIDTH, differing, differing_from
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import entry, jit, kind_of
 
 SETTLED = 0.95  # the probability of a move by the policy alone from which on an afterstate head corrects nothing
 VALUES = 128  # the number of values that an entry of an observation can have, from 0 on
@@ -49,7 +48,7 @@ class Policy(NamedTuple):
 _MATRIX, _VECTOR = np.empty((0, 0), np.float32), np.empty(0, np.float32)
 NO_HEAD = AfterstateHead(_MATRIX, _MATRIX, _VECTOR, _VECTOR)
 _PARTS = np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, _VECTOR, _VECTOR, _VECTOR
-POLICY = typeof(Policy(*_PARTS, NO_HEAD))
+POLICY = kind_of(Policy(*_PARTS, NO_HEAD))
 
 
 @jit
@@ -207,6 +206,15 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
     return x
 
 
+@jit
+def widest(table):  # type: ignore[no-untyped-def]
+    """Returns the greatest width of a layer in a table of layers."""
+    width = 0
+    for k in range(len(table)):
+        width = max(width, table[k, 2])
+    return width
+
+
 @entry("int8[:,:] int8[:,:] float64[:]", POLICY, "int64[:] bool_[:] float32[:,:]")
 def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, chances):  # type: ignore[no-untyped-def]
     """Writes a move of each game by the policy alone, drawn by one number from [0, 1) each; -1 where none is legal.
@@ -215,7 +223,7 @@ def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, c
     unless it is empty.
     """
     index = np.empty(len(policy.begins), np.int32)
-    width = policy.table[:, 2].max()
+    width = widest(policy.table)
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
     legal, found = np.empty(len(policy.bias), np.int64), np.empty(len(policy.bias), np.float32)
     for i in range(len(masks)):

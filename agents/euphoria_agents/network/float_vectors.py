@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
 
 from euphoria_env.engine.byte_copies import aligned
-from euphoria_env.engine.jit import native
+from euphoria_env.engine.jit import cgutils, native, types
 
 WIDTH = 64  # inputs at once
 _WIDTHS = 128, 32, 1  # columns at once; the sums of the first fill the registers of a processor with AVX2

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import config, typeof, types
 
 from euphoria_agents.network.compiled_layers import AfterstateHead, Policy, draw_by_logs
 from euphoria_agents.network.float_vectors import aligned_copy
@@ -20,9 +19,9 @@ from euphoria_agents.players.search.playouts import random_unit
 from euphoria_agents.players.weights import Weights, spin, weigh
 from euphoria_env.agent_protocol import LEARNER, NO_MOVE, keeps_games_apart
 from euphoria_env.engine.batch_kernels import BATCH_ARRAYS, BatchArrays, play_on, show_to_decider
-from euphoria_env.engine.byte_copies import borrowed, pointer_to
+from euphoria_env.engine.byte_copies import borrowed, matrix, pointer_to
 from euphoria_env.engine.chance import random_bits
-from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.jit import IS_PLAIN, array, entry, jit, kind_of
 from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import OVER
 from euphoria_env.engine.tape import tape_of
@@ -80,7 +79,7 @@ class LineUp(NamedTuple):
 
     def bind(self, learners: np.ndarray, games: BatchArrays, moves: np.ndarray, active: np.ndarray) -> Callable[[int, int], int]:
         """Returns a function that plays games on; see `Player.compiled`."""
-        packed: Any = (games, self, learners, moves, active) if config.DISABLE_JIT else np.zeros(WORDS, np.int64)
+        packed: Any = (games, self, learners, moves, active) if IS_PLAIN else np.zeros(WORDS, np.int64)
         _pack(games, self, learners, moves, active, packed)
         return partial(_play_some if self.kinds[:, 1].any() else play_opponents, packed)
 
@@ -105,7 +104,7 @@ def widths(policies: Iterable[Policy]) -> tuple[int, int]:
     return max([0, *(int(one.table[:, 2].max()) for one in policies)]), max([0, *(len(one.afterstates.out) for one in policies)])
 
 
-LINE_UP = typeof(line_up([]))
+LINE_UP = kind_of(line_up([]))
 
 
 @jit
@@ -114,17 +113,18 @@ def _part(flat, part):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _matrix(flat, part):  # type: ignore[no-untyped-def]
+    return matrix(_part(flat, part), part[1], part[2])
+
+
+@jit
 def _network(players, k):  # type: ignore[no-untyped-def]
     """Returns network number k."""
     part, integers, floats = players.parts[k], players.integers, players.floats
     return Policy(
-        _part(integers, part[0]), _part(floats, part[1]).reshape((part[1, 1], part[1, 2])), _part(floats, part[2]),
-        _part(integers, part[3]).reshape((part[3, 1], part[3, 2])), _part(floats, part[4]).reshape((part[4, 1], part[4, 2])),
-        _part(floats, part[5]), _part(floats, part[6]), _part(floats, part[7]),
-        AfterstateHead(
-            _part(floats, part[8]).reshape((part[8, 1], part[8, 2])), _part(floats, part[9]).reshape((part[9, 1], part[9, 2])),
-            _part(floats, part[10]), _part(floats, part[11]),
-        ),
+        _part(integers, part[0]), _matrix(floats, part[1]), _part(floats, part[2]), _matrix(integers, part[3]),
+        _matrix(floats, part[4]), _part(floats, part[5]), _part(floats, part[6]), _part(floats, part[7]),
+        AfterstateHead(_matrix(floats, part[8]), _matrix(floats, part[9]), _part(floats, part[10]), _part(floats, part[11])),
     )  # fmt: skip
 
 
@@ -142,7 +142,7 @@ def _choose(g, player, players, generator, work):  # type: ignore[no-untyped-def
 
 
 _ARGUMENTS = BATCH_ARRAYS, LINE_UP, array(LEARNER), array(np.int64), array(np.bool_)
-_load = loader(types.Tuple(_ARGUMENTS))
+_load = loader(_ARGUMENTS)
 
 
 @entry(*_ARGUMENTS, "int64[:]")

@@ -63,7 +63,9 @@ def look_ahead(rows, deals, seed, tape, chosen, values):  # type: ignore[no-unty
     """Writes the legal moves of the first row, and what they are worth by `judge_moves`; returns their number."""
     check(rows, 0)
     n, players = list_moves(rows[0]["legal"], chosen), int(rows[0]["num_players"])
-    values[:n, :players] = judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n)
+    found = judge_moves(rows[0], deals, seed, pointer_to(tape, 0), chosen, n)
+    for k in range(n):
+        values[k, :players] = found[k]
     return n
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from euphoria_agents.network.afterstate_head import HeadWorkspace, correct_logs, new_head_workspace
-from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances
+from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances, widest
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import borrowed
@@ -80,7 +80,7 @@ def choose_in_games(rows, policy, uniforms, moves, chances):  # type: ignore[no-
 
     `chances` gets the log-probabilities of the legal moves, unless it is empty.
     """
-    work = new_workspace(policy.table[:, 2].max(), len(policy.afterstates.out))
+    work = new_workspace(widest(policy.table), len(policy.afterstates.out))
     for i in range(len(rows)):
         check(rows, i)
         n = list_moves(rows[i]["legal"], work.moves)

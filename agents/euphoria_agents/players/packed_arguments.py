@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from euphoria_env.engine.jit import native
+from euphoria_env.engine.jit import native, type_of, types
 
 WORDS = 256  # room for them, in int64; compilation fails if they need more
 
@@ -28,13 +26,14 @@ def store(packed: Any, value: Any) -> None:
 
 
 def loader(kind: Any) -> Any:
-    """Returns a function that reads what `store` wrote, of this type; in plain Python the tuple itself is passed instead."""
+    """Returns a function that reads what `store` wrote, of this kind; in plain Python the tuple itself is passed instead."""
 
     def load(typing_context: Any, packed: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             room = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            return builder.load(builder.bitcast(room, context.get_value_type(kind).as_pointer()))
+            return builder.load(builder.bitcast(room, context.get_value_type(found).as_pointer()))
 
-        return kind(packed), generate
+        found = type_of(kind)
+        return found(packed), generate
 
     return native(load)(lambda packed: packed)

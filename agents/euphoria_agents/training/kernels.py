@@ -10,7 +10,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import typeof, types
 
 from euphoria_agents.network.afterstate_head import CHANGE, correction, share
 from euphoria_agents.network.compiled_layers import NO_HEAD, AfterstateHead, find_rows, log_chances, normalise
@@ -18,7 +17,7 @@ from euphoria_agents.network.float_vectors import add_rows, add_weighted_rows
 from euphoria_agents.network.weight_layout import RowFeatures
 from euphoria_agents.training.csr import CSR
 from euphoria_env.engine.byte_copies import borrowed
-from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.jit import array, entry, jit, kind_of
 
 BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 
@@ -49,15 +48,15 @@ class Head(NamedTuple):
     afterstates: AfterstateHead
 
 
-# The types of the arguments of entry points.
+# The kinds of the arguments of entry points.
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
-LISTS, LOSS = typeof(_LISTS), typeof(Loss(0.0, 0.0, 0.0))
-CHANGES = types.NamedTuple((array(np.int64), array(CHANGE)), CSR)
-TARGETS = types.NamedTuple((LISTS, CHANGES, array(np.int64), array(np.float32), array(np.float32)), Targets)
+LISTS, LOSS = kind_of(_LISTS), kind_of(Loss(0.0, 0.0, 0.0))
+CHANGES = CSR(array(np.int64), array(CHANGE))
+TARGETS = Targets(LISTS, CHANGES, array(np.int64), array(np.float32), array(np.float32))
 HEAD, FEATURES = (
-    typeof(Head(np.empty((0, 0), np.float32), _FLOATS, NO_HEAD)),
-    typeof(RowFeatures(_INTS, np.empty(0, np.int32), _FLOATS)),
+    kind_of(Head(np.empty((0, 0), np.float32), _FLOATS, NO_HEAD)),
+    kind_of(RowFeatures(_INTS, np.empty(0, np.int32), _FLOATS)),
 )
 
 

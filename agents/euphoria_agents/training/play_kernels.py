@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import typeof, types
 
 from euphoria_agents.network.afterstate_head import MOST_CHANGES
-from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs
+from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, widest
 from euphoria_agents.players.compiled import ASKED, choose_by_rule
 from euphoria_agents.players.network_moves import choose_by_policy, new_workspace
 from euphoria_agents.players.search import inference
@@ -20,7 +19,7 @@ from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import play_on, restart
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import random_below, seed_rng
-from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.jit import array, entry, jit, kind_of
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import fill_mask, list_moves
@@ -81,13 +80,13 @@ class Record(NamedTuple):
 
 
 _INTS = np.empty(0, np.int64)
-PLAYERS = typeof(Players(_INTS, _INTS, _INTS, np.empty(0)))
+PLAYERS = kind_of(Players(_INTS, _INTS, _INTS, np.empty(0)))
 _NUMBERS, _MATRIX, _REALS = array(np.int64), array(np.int64, 2), array(np.float32)
 _ENDED = array(np.int16, 2), array(np.int8, 2)
-RECORD = types.NamedTuple((_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED), Record)
+RECORD = Record(_NUMBERS, _NUMBERS, _REALS, _REALS, _REALS, _NUMBERS, LISTS, LISTS, CHANGES, *_ENDED)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
-GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, array(np.float64), TAPES), Games)
-POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
+GAMES = Games(ROWS, ROWS, *_OF_GAMES, kind_of(0), array(np.float64), TAPES)
+POLICIES = (POLICY,) * MAX_POLICIES
 
 
 @jit
@@ -252,7 +251,7 @@ def play_actor_games(games, chosen, players, policies, critic, record):  # type:
     critic, record = borrowed(critic), borrowed(record)
     width = size = 0
     for policy in policies:
-        width, size = max(width, policy.table[:, 2].max()), max(size, len(policy.afterstates.out))
+        width, size = max(width, widest(policy.table)), max(size, len(policy.afterstates.out))
     work = new_workspace(width, size)
     for k in range(len(chosen)):
         if not play_game(games, chosen[k], players, policies, critic, record, work):
@@ -290,7 +289,7 @@ def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths
         when: int64 (N, K), to which the number of each position's decision in its game is written.
         lengths: int64 (N,), to which the number of decisions of each game is written.
     """
-    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max(), len(policy.afterstates.out))
+    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(widest(policy.table), len(policy.afterstates.out))
     for i in range(len(rows)):
         g, generator, n = rows[i], generators[i], 0
         while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):

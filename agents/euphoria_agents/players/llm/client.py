@@ -10,13 +10,15 @@ from typing import Annotated, Any
 
 import msgspec
 
-from euphoria_agents.error_text import printable
+from euphoria_agents.error_text import missing_library, printable
 from euphoria_agents.players.llm.spec import ModelSpec
 from euphoria_env.text import split_thinking
 
 try:
     import openai
 except ModuleNotFoundError as error:
+    if missing_library(error) != "openai":
+        raise
     raise ImportError("a language model needs openai: pip install 'euphoria-env[llm]'") from error
 
 _HTTP: Any = import_module(str(openai.DefaultAsyncHttpxClient.__base__.__module__).partition(".")[0])  # httpx, or httpx2

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import typeof
 
 from euphoria_agents.network.afterstate_head import HeadWorkspace, correct_logs, new_head_workspace
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
@@ -28,7 +27,7 @@ from euphoria_agents.network.float_vectors import add_products, aligned_copy
 from euphoria_agents.network.weight_layout import NO_LAYER, lay_out
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.features import NUM_FEATURES, describe_seats
-from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.jit import array, entry, jit, kind_of
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number
 from euphoria_env.engine.row_checks import check
@@ -242,7 +241,7 @@ def win_probs(net, g, observer, chances):  # type: ignore[no-untyped-def]
     softmax(chances, n)
 
 
-NETWORK = typeof(no_network())  # the type of a network, as an argument of entry points
+NETWORK = kind_of(no_network())  # the kind of a network, as an argument of entry points
 
 
 @entry(array(GAME_DTYPE, read_only=True), "int64[:]", NETWORK, "float32[:,:]")

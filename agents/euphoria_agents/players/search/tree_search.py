@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-from numba import typeof
-
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.boardspace_search import descend_stored
 from euphoria_agents.players.search.evaluators import (
@@ -40,7 +38,7 @@ from euphoria_agents.players.search.tree import (
 )
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.determinize import deal_hidden_row
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import entry, jit, kind_of
 from euphoria_env.engine.move_set import count_legal, list_moves
 from euphoria_env.engine.row_checks import check
 from euphoria_env.engine.state import OVER
@@ -106,8 +104,8 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
 
 
 # The types of the arguments of entry points.
-TREE, WORKSPACE = typeof(empty_tree()), typeof(empty_workspace())
-PLAN = typeof(SearchPlan(0, 0, 0, 0.0, 0))
+TREE, WORKSPACE = kind_of(empty_tree()), kind_of(empty_workspace())
+PLAN = kind_of(SearchPlan(0, 0, 0, 0.0, 0))
 
 
 @entry(TREE, WORKSPACE, inference.NETWORK, PLAN, "int64 bool_ int64 int64")
