@@ -59,8 +59,9 @@ class CompiledEngine(BuildHookInterface):
         """Compiles the libraries, and keeps them in the user's cache if that is possible."""
         print("compiling the engine, for a minute or two: once for these sources", file=sys.stderr, flush=True)
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([*self._roots, *filter(None, sys.path)])}
-        if self._files.cache_directory() is None:
+        is_kept = self._files.cache_directory() is not None
+        if not is_kept:
             environment["NUMBA_CACHE_DIR"] = self._folder.name
         done = subprocess.run([sys.executable, "-P", "-c", PROGRAM], env=environment)
-        if done.returncode != 0 or not any(Path(self._folder.name).iterdir()) and not self._files.ship(Path(self._folder.name)):
+        if done.returncode != 0 or (is_kept and not self._files.ship(Path(self._folder.name))):
             sys.exit("the engine could not be compiled, or not be written: see the lines above")

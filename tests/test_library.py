@@ -128,6 +128,19 @@ def test_two_scripts_in_a_folder_are_two_libraries(folder: Path) -> None:
     assert run(folder) == ""
 
 
+def test_code_that_needs_what_is_not_there_is_refused(folder: Path) -> None:
+    """LLVM alone would end the process."""
+    run(folder)
+    (file,) = (folder / "kept").glob("*.bin")
+    needed, code = (cache_files.read(file) or b"").split(b"\n", 1)
+    cache_files.write(file, needed.replace(b'"Py_DecRef"', b'"of_another_system"') + b"\n" + code)
+    out, err = start(folder).communicate()
+    assert (out, err.splitlines()[-1]) == (
+        "",
+        "ImportError: the compiled __main__ needs of_another_system, which this Python lacks",
+    )
+
+
 CALLS = r"""
 import sys
 from typing import NamedTuple

@@ -182,10 +182,8 @@ def kept(library: str) -> bytes | None:
 def ship(folder: Path) -> bool:
     """Writes the libraries of both packages into a folder, for a wheel; returns whether they were kept and written."""
     found = {library: kept(library) for library in PACKAGES}
-    return all(
-        code is not None
-        and write(path_of(library, folder), code)
-        and write(folder / _name_of_key(library), key(library).encode())
+    return None not in found.values() and all(
+        write(path_of(library, folder), code or b"") and write(folder / _name_of_key(library), key(library).encode())
         for library, code in found.items()
     )
 
