@@ -25,7 +25,7 @@ RECORD = Path(__file__).parent / "golden" / "2_players.record"
 GIVEN = {
     **{name: [str(RECORD)] for name in ("replay", "analyse")},
     "benchmark": ["duel-v1"],
-    **{name: ["."] for name in ("benchmark submit", "benchmark judge")},
+    **{name: ["."] for name in ("benchmark submit", "benchmark judge", "curves")},
 }
 NAMES = {  # of files of the patterns in the tables
     r"chunks\.jsonl": "chunks.jsonl",
@@ -49,6 +49,8 @@ NAMES = {  # of files of the patterns in the tables
     r"(ppo|critic|league/\d{6,})\.safetensors": "league/000000.safetensors",
     r"ratings\.json": "ratings.json",
     r"progress\.csv": "progress.csv",
+    r"evaluations\.csv": "evaluations.csv",
+    r"config\.json": "config.json",
     r"\d{5,}\.svg": "00039.svg",
     "": "",
 }

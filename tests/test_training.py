@@ -369,7 +369,7 @@ def test_a_run_leaves_what_it_promises(tmp_path: Path, monkeypatch: pytest.Monke
     go(options(run, rating_games=4, win_probs_games=8))
     facts, _ = state_of(run)
     assert {path.name for path in run.iterdir()} == {
-        "league", "ppo.safetensors", "progress.csv", "ratings.json", "state.safetensors", "tensorboard"
+        "config.json", "league", "ppo.safetensors", "progress.csv", "ratings.json", "state.safetensors", "tensorboard"
     }  # fmt: skip
     rows, last = logged(run), facts["decisions"]
     assert [row["update"] for row in rows] == ["1", "2", "3", "4"] and int(rows[-1]["decisions"]) == last
