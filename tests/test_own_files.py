@@ -191,7 +191,7 @@ def test_a_place_where_nothing_can_be_written_is_refused(name: str, flag: str, t
 INPUTS = {
     "train": ["--start", "{}"], "replay": ["{}"], "analyse": ["{}"], "serve": ["{}"],
     "evaluate": ["--agent", "ppo:{}"], "tournament": ["--agents", "random", "mcts:5:ppo:{}"], "collect": ["--agents", "ppo:{}"],
-    "benchmark": ["duel-v1", "--agent", "ppo:{}"], "speed": None,
+    "benchmark": ["duel-v1", "--agent", "ppo:{}"], "speed": None, "curves": ["{}"],
 }  # fmt: skip
 
 

@@ -247,7 +247,7 @@ def choose_by_network(observations, masks, uniforms, policy, moves, unsettled, c
 def write_outputs(observations, policy, out):  # type: ignore[no-untyped-def]
     """Writes the outputs of the head for each observation, float32 (N, outputs), all of them and without a softmax."""
     index = np.empty(len(policy.begins), np.int32)
-    width = policy.table[:, 2].max()
+    width = widest(policy.table)
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
     for i in range(len(observations)):
         last = hidden(index, find_rows(observations[i], policy.begins, index), policy.rows, policy.weights, policy.table, x, y)
