@@ -19,7 +19,7 @@ RLLIB := .venv-rllib
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/machine_code.py,euphoria_env/engine/cache_files.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_since.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
-CHECKED := tests/test_complete.py tests/test_docs.py
+CHECKED := tests/test_complete.py tests/test_phrases.py tests/test_docs.py
 # The build that checks every index; its code is optimised less, so that it compiles sooner.
 CHECKING := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(or $(NUMBA_CACHE_DIR),$(VENV)/numba)
 BROWSER := $(wildcard tests/test_browser*.py)

@@ -109,7 +109,7 @@ class Game:
     @property
     def prompt(self) -> str:
         """The decision that the player must make, in a few words."""
-        return prompt(self._row)
+        return str(prompt(self._row))
 
     @property
     def deciding(self) -> str:

@@ -10,11 +10,12 @@ import pytest
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.phrases import templates
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.text import TEXT_WIDTH, short_board
 from euphoria_env.render.view import view_of
-from euphoria_env.words import PENALTY_TEXTS, recruit_words, short_title, title
+from euphoria_env.words import recruit_words, short_title, title
 from tests.tools.playing import random_game
 
 POSITION = {
@@ -187,6 +188,6 @@ def test_array_without_what_it_needs(monkeypatch, missing):
 
 
 def test_names():
-    assert set(PENALTY_TEXTS) == set(TILES)
+    assert {f"card.{tile}" for tile in TILES} <= set(templates("en"))
     assert len({short_title(tile) for tile in TILES}) == len(TILES)
     assert len({title(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)

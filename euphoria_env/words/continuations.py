@@ -24,8 +24,9 @@ from euphoria_env.engine.observe import write_mask
 from euphoria_env.engine.state import OVER, copy_rows
 from euphoria_env.engine.tape import TAPE_FIRST, TAPE_NEXT, empty_tape
 from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET, EventKind
-from euphoria_env.words.event_text import EVENT_WORDS, Clause, Narrator
-from euphoria_env.words.names import amount, gains, named, short_name, star_place, units
+from euphoria_env.phrases import Phrase, Text, listed
+from euphoria_env.words.event_text import HAND_LIMIT, RETRIEVING, Clause, Narrator
+from euphoria_env.words.names import counted, gains, named, star_place, units
 
 # The members of the enums as plain integers, which Python looks up many times as fast.
 K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
@@ -45,7 +46,6 @@ CHOSEN_KINDS = {
     K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
 }  # fmt: skip
 _VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.DISCARD: "discard"}
-_HAND_LIMIT = EVENT_WORDS[EventKind.HAND_LIMIT].why
 _ROLL_OFF = NAMES["tie-break"].index("roll")
 _SUMS = [np.ones(1)]  # by the number of dice, the probability of each sum of faces
 for _ in range(MAX_WORKERS):
@@ -57,7 +57,7 @@ class _Choice(NamedTuple):
 
     player: int
     verb: str
-    text: str
+    text: Text
     units: int
 
 
@@ -109,7 +109,7 @@ class Continuation:
             return kind != K.RECRUIT_ACTIVE or clause.player == self.p
         if not self._knows_cards and (clause.why or (kind == K.STAR_ON_RECRUIT and clause.player != self.p)):
             return False
-        return kind in KINDS_OF_OTHERS if clause.player != self.p else clause.why != _HAND_LIMIT
+        return kind in KINDS_OF_OTHERS if clause.player != self.p else clause.why != HAND_LIMIT
 
     def ask(self, g: np.void, legal: list[int]) -> None:
         """Adds the question that a player is asked."""
@@ -118,7 +118,7 @@ class Continuation:
             return
         self.has_choice = True
         choice = _choice(g, legal)
-        if self.begin_choice(choice) and choice and self.narrator.why != _HAND_LIMIT:
+        if self.begin_choice(choice) and choice and self.narrator.why != HAND_LIMIT:
             self.found[CHOICE, Clause(choice.player, choice.verb, self.narrator.why, item=choice.text)] += 1
 
     def begin_choice(self, choice: _Choice | None) -> bool:
@@ -133,7 +133,7 @@ class Continuation:
 class Explorer:
     """Plays moves on copies of a game."""
 
-    def __init__(self, rows: np.ndarray, names: Sequence[str]) -> None:
+    def __init__(self, rows: np.ndarray, names: Sequence[Text]) -> None:
         self._start, self._rows = copy_rows(rows), copy_rows(rows)
         self.g: np.void = self._start[0]
         deal_hidden(self._start, 0, int(self.g["player"]), 1)
@@ -141,7 +141,7 @@ class Explorer:
         self._tapes = [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
         self._tape = self._tapes[0].copy()
         self._narrator = Narrator(self.g, names, 0)
-        self._obvious = {named(self.g, int(self.g["space"])), EVENT_WORDS[EventKind.RETRIEVES].why}
+        self._obvious: set[Text] = {named(self.g, int(self.g["space"])), RETRIEVING}
         self._choice = _choice(self.g, _legal(rows))
 
     def continuations(self, move: int) -> list[list[Continuation]]:
@@ -162,7 +162,9 @@ class Explorer:
     def _play(self, action: int, last: bool) -> Continuation:
         """Plays an action, then the first or the last legal one at each choice."""
         g, tape, turn = self._rows[0], self._tape, self.g["turn"]
-        self._narrator.begin(self._obvious | ({short_name(RECRUIT_NAMES[action - USE])} if USE <= action < SKIP else set()))
+        self._narrator.begin(
+            self._obvious | ({Phrase(f"short.{RECRUIT_NAMES[action - USE]}")} if USE <= action < SKIP else set())
+        )
         line = Continuation(self.g, self._narrator)
         line.begin_choice(self._choice)
         while True:
@@ -192,22 +194,21 @@ def _choice(g: np.void, legal: list[int]) -> _Choice | None:
     if asked == D.SERIES and g["verb"] != V.LOSE:
         verb, groups = int(g["verb"]), [(int(g[f"units_{k}"]), int(g[f"set_{k}"])) for k in "ab"]
         if verb == V.DISCARD:
-            return _Choice(p, "discard", amount(groups[0][0], "artifact"), groups[0][0])
-        text = ", ".join((units if verb == V.PAY else gains)(n, items) for n, items in groups if n)
-        return _Choice(p, _VERBS[verb], text, groups[0][0] + groups[1][0])
+            return _Choice(p, "discard", counted(groups[0][0], "artifact"), groups[0][0])
+        parts = [(units if verb == V.PAY else gains)(n, items) for n, items in groups if n]
+        return _Choice(p, _VERBS[verb], listed(parts, "comma"), groups[0][0] + groups[1][0])
     if asked in (D.ARTIFACT_WAY, D.DILEMMA_WAY):
-        return _Choice(p, "pay", " or ".join(_ways(g, legal)), 3)
+        return _Choice(p, "pay", listed(_ways(g, legal), "either"), 3)
     if asked == D.STAR:
-        return _Choice(
-            p, "place", f"1 star {' or '.join(star_place(g, k) for k in range(len(STAR_PLACES)) if g['set_a'] >> k & 1)}", 1
-        )
-    return _Choice(p, "pay", "1 worker", 1) if asked == D.SACRIFICE else None
+        places = [star_place(g, k) for k in range(len(STAR_PLACES)) if g["set_a"] >> k & 1]
+        return _Choice(p, "place", Phrase("amount.star_at", n=1, a=listed(places, "either")), 1)
+    return _Choice(p, "pay", counted(1, "worker"), 1) if asked == D.SACRIFICE else None
 
 
-def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
+def _ways(g: np.void, legal: list[int]) -> Iterator[Phrase]:
     """Returns the legal ways to pay artifacts."""
-    texts = {PAY_THREE: "3 artifacts", PAY_PAIR: "a pair", PAY_TWO: "2 artifacts", PAY_ONE: "1 artifact"}
-    texts[PAY_MATCH] = amount(1, ARTIFACTS[int(g["dilemma"][int(g["player"])])])
+    texts = {PAY_THREE: counted(3, "artifact"), PAY_PAIR: Phrase("a_pair"), PAY_TWO: counted(2, "artifact")}
+    texts |= {PAY_ONE: counted(1, "artifact"), PAY_MATCH: counted(1, ARTIFACTS[int(g["dilemma"][int(g["player"])])])}
     ways = {PAY_PAIR if PAY_PAIR <= action < PAY_THREE else action for action in legal}
     return (texts[way] for way in (PAY_THREE, PAY_PAIR, PAY_MATCH, PAY_TWO, PAY_ONE) if way in ways)
 
