@@ -77,5 +77,5 @@ export function adviceInWords(facts, { view, moves }, seat, move) {
     ...does,
     ...reasons(move, p, facts),
   ];
-  return said.filter(Boolean).map((one) => tag.p(one));
+  return said.filter(Boolean).map((one) => tag.p(typeof one === "string" ? t(one) : one));
 }
