@@ -12,7 +12,6 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY
 from euphoria_env.phrases import Phrase, Text, listed
 from euphoria_env.words.continuations import (
-    CHOICE,
     CHOSEN_KINDS,
     COST_KINDS,
     GAIN_KINDS,
@@ -20,14 +19,14 @@ from euphoria_env.words.continuations import (
     NEWS_KINDS,
     Continuation,
     Explorer,
-    K,
     chance_to_lose,
 )
-from euphoria_env.words.event_text import Clause, Deed
+from euphoria_env.words.event_text import CHOICE, Clause, Deed, K
 from euphoria_env.words.names import because, counted, does, totals
 
 _LEAST_CHANCE = 0.0005  # smaller chances are not mentioned
-_Changes = dict[tuple[int, Clause], int]  # the amount of each change, by kind of event and clause (with n = 1)
+_OWN_NEWS, _UNCHOSEN, _GAINS = NEWS_KINDS - {K.BUILT}, GAIN_KINDS - CHOSEN_KINDS, GAIN_KINDS | {CHOICE}
+_Changes = dict[Clause, int]  # the amount of each change
 
 
 class Consequences(NamedTuple):
@@ -54,28 +53,31 @@ class _MoveDescription:
         self.narrator = found[0][0].narrator
         self.rolling = {event[1] for line in self.lowest for event in line.events if event[0] == K.DIE}
         self.kinds = set().union(*(line.kinds for line in self.lines))
-        changes = dict.fromkeys(change for line in self.lines for change in line.found)
-        amounts = {change: [line.found[change] for line in self.lines] for change in changes}
-        self.sure: _Changes = {change: min(numbers) for change, numbers in amounts.items() if min(numbers)}
-        self.possible: _Changes = {change: max(numbers) for change, numbers in amounts.items() if not min(numbers)}
+        self.sure: _Changes = self.lines[0].found
+        self.possible: _Changes = {}
+        if len(self.lines) > 1:
+            amounts = {change: [line.found[change] for line in self.lines] for line in self.lines for change in line.found}
+            self.sure = {change: min(numbers) for change, numbers in amounts.items() if min(numbers)}
+            self.possible = {change: max(numbers) for change, numbers in amounts.items() if not min(numbers)}
 
     def consequences(self) -> Consequences:
         """Returns the consequences of the move."""
-        own = [(kind, clause, n) for (kind, clause), n in self.sure.items() if clause.player == self.p]
-        cost = self._amounts((k, c, n) for k, c, n in own if k in COST_KINDS or (k == CHOICE and c.says == "pay"))
-        gain = self._amounts((k, c, n) for k, c, n in own if k in GAIN_KINDS or (k == CHOICE and c.says in ("gain", "place")))
-        discards = [clause.item for kind, clause, _ in own if kind == CHOICE and clause.says == "discard"]
+        own = [(clause, n) for clause, n in self.sure.items() if clause.player == self.p]
+        cost = self._amounts((c, n) for c, n in own if c.kind in COST_KINDS or (c.kind == CHOICE and c.says == "pay"))
+        gain = self._amounts((c, n) for c, n in own if c.kind in GAIN_KINDS or (c.kind == CHOICE and c.says in ("gain", "place")))
+        discards = [clause.item for clause, _ in own if clause.kind == CHOICE and clause.says == "discard"]
         notes: list[Text] = [Phrase("note.then_discard", items=listed(discards))] if discards else []
         notes += self._news(self.sure)
-        notes += [Phrase("perhaps", what=what) for what in [*self._news(self.possible), *self._possible_gains()]]
+        if self.possible:
+            notes += [Phrase("perhaps", what=what) for what in [*self._news(self.possible), *self._possible_gains()]]
         return Consequences(cost, gain, [*notes, *self._abilities()], [*self._risks()])
 
-    def _amounts(self, changes: Iterable[tuple[int, Clause, int]]) -> list[Text]:
+    def _amounts(self, changes: Iterable[tuple[Clause, int]]) -> list[Text]:
         """Returns choices and changes as parts of a cost or a gain: "1 gold or 1 artifact", "2 bliss (1 from allegiance)"."""
         choices, added, caused = list[Text](), [], []
-        for kind, clause, n in changes:
+        for clause, n in changes:
             why = "" if clause.why in self.narrator.obvious else clause.why
-            if kind != CHOICE:
+            if clause.kind != CHOICE:
                 added.append((clause.change, n, clause.source or why))
             elif why:
                 caused.append(because(clause.item, why))
@@ -85,25 +87,21 @@ class _MoveDescription:
 
     def _possible_gains(self) -> list[Text]:
         """Returns what the player may gain besides what they choose."""
-        own = [(kind, clause, n) for (kind, clause), n in self.possible.items() if clause.player == self.p]
+        own = [(clause, n) for clause, n in self.possible.items() if clause.player == self.p]
         obvious = ("", *self.narrator.obvious)
-        return self._amounts(
-            (k, c, n)
-            for k, c, n in own
-            if k in GAIN_KINDS - CHOSEN_KINDS or (k in GAIN_KINDS | {CHOICE} and c.why not in obvious)
-        )
+        return self._amounts((c, n) for c, n in own if c.kind in _UNCHOSEN or (c.kind in _GAINS and c.why not in obvious))
 
     def _news(self, changes: _Changes) -> list[Text]:
         """Returns changes of the game and of other players as sentences; players with equal changes share one."""
         told = [
-            clause._replace(n=n)
-            for (kind, clause), n in changes.items()
-            if kind in (NEWS_KINDS - {K.BUILT} if clause.player in (-1, self.p) else KINDS_OF_OTHERS)
+            (clause, n)
+            for clause, n in changes.items()
+            if clause.kind in (_OWN_NEWS if clause.player in (-1, self.p) else KINDS_OF_OTHERS)
         ]
         players: dict[Deed, list[int]] = {}
-        for player, deed in self.narrator.deeds(sorted(told, key=lambda clause: clause.player)):
+        for player, deed in self.narrator.deeds(sorted(told, key=lambda one: one[0].player)):
             players.setdefault(deed, []).append(player)
-        built: list[Text] = [Phrase("note.built")] if any(kind == K.BUILT for kind, _ in changes) else []
+        built: list[Text] = [Phrase("note.built")] if any(clause.kind == K.BUILT for clause in changes) else []
         return built + [self._sentence(who, deed) for deed, who in players.items()]
 
     def _sentence(self, players: list[int], deed: Deed) -> Text:
@@ -133,10 +131,10 @@ class _MoveDescription:
             yield from self._losses(q)
         if K.STAYS in self.kinds:
             yield Phrase("risk.stays")
-        for kind, clause in (*self.sure, *self.possible):
-            if kind == K.WON and clause.player != self.p:
+        for clause in (*self.sure, *self.possible):
+            if clause.kind == K.WON and clause.player != self.p:
                 wins = does(self.names[clause.player], clause.says)
-                yield wins if (kind, clause) in self.sure else Phrase("perhaps", what=wins)
+                yield wins if clause in self.sure else Phrase("perhaps", what=wins)
         if any(line.by_roll for line in self.lines):
             yield Phrase("risk.by_roll")
 

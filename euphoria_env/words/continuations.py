@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import takewhile
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -23,16 +24,14 @@ from euphoria_env.engine.loop import step
 from euphoria_env.engine.observe import write_mask
 from euphoria_env.engine.state import OVER, copy_rows
 from euphoria_env.engine.tape import TAPE_FIRST, TAPE_NEXT, empty_tape
-from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET, EventKind
+from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET
 from euphoria_env.phrases import Phrase, Text, listed
-from euphoria_env.words.event_text import HAND_LIMIT, RETRIEVING, Clause, Narrator
+from euphoria_env.words.event_text import HAND_LIMIT, RETRIEVING, Clause, K, Narrator
 from euphoria_env.words.names import counted, gains, named, star_place, units
 
-# The members of the enums as plain integers, which Python looks up many times as fast.
-K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
+D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (Decision, Verb))
 _ROLLS = ([1] * 16, [6, 5, 4, 3] * 4)  # the faces that continuations roll
 _STEP_EVENTS = 300  # the most events of one step
-CHOICE = -1  # used in place of a kind of event
 COST_KINDS = {K.PAID, K.GIVEN, K.DISCARDED, K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST, K.SACRIFICED}
 GAIN_KINDS = {
     K.GAINED, K.RECEIVED, K.DRAWN, K.KNOWLEDGE_GAINED, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.ALLEGIANCE, K.MINER,
@@ -46,6 +45,7 @@ CHOSEN_KINDS = {
     K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
 }  # fmt: skip
 _VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.DISCARD: "discard"}
+_SECRET = SECRET.tolist()
 _ROLL_OFF = NAMES["tie-break"].index("roll")
 _SUMS = [np.ones(1)]  # by the number of dice, the probability of each sum of faces
 for _ in range(MAX_WORKERS):
@@ -66,7 +66,7 @@ class Continuation:
 
     def __init__(self, g: np.void, narrator: Narrator) -> None:
         self.narrator, self.p = narrator, int(g["player"])
-        self.found: Counter[tuple[int, Clause]] = Counter()  # the changes to mention, without the results of choices
+        self.found: Counter[Clause] = Counter()  # the changes to mention, without the results of choices
         self.events: list[list[int]] = []  # all events, without the rolls that decide a tie
         self.kinds: set[int] = set()
         self.abilities: list[tuple[int, int]] = []  # the recruits about whose use a player is asked, each with the player
@@ -86,7 +86,7 @@ class Continuation:
             while self.events[-1][0] in (K.ROLL, K.DIE, K.LOT):
                 self.events.pop()
         if kind in _TOLD:
-            self._count(kind, self.narrator.clause(kind, player, -1 if SECRET[kind] else a, b))
+            self._count(*self.narrator.clause(kind, player, -1 if _SECRET[kind] else a, b))
         if self.narrator.keep_cause(*event) and kind not in (K.PAYS, K.DILEMMA, K.REACTION):
             self._units = 0
         self._knows_cards &= kind not in (K.BUILT, K.REVEALED)
@@ -94,12 +94,12 @@ class Continuation:
         self.events.append(event)
         self.kinds.add(kind)
 
-    def _count(self, kind: int, clause: Clause) -> None:
+    def _count(self, clause: Clause, n: int) -> None:
         is_reaction = bool(self.events) and self.events[-1][0] == K.REACTION
-        if kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
-            self._units -= clause.n
-        elif clause.n and self._is_told(kind, clause):
-            self.found[kind, clause if clause.n == 1 else clause._replace(n=1)] += clause.n
+        if clause.kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
+            self._units -= n
+        elif n and self._is_told(clause.kind, clause):
+            self.found[clause] += n
 
     def _is_told(self, kind: int, clause: Clause) -> bool:
         """Returns whether to mention a change: not an effect of hidden cards, nor what a roll or the hand limit takes."""
@@ -119,7 +119,7 @@ class Continuation:
         self.has_choice = True
         choice = _choice(g, legal)
         if self.begin_choice(choice) and choice and self.narrator.why != HAND_LIMIT:
-            self.found[CHOICE, Clause(choice.player, choice.verb, self.narrator.why, item=choice.text)] += 1
+            self.found[self.narrator.choice(choice.player, choice.verb, choice.text)] += 1
 
     def begin_choice(self, choice: _Choice | None) -> bool:
         """Expects the results of a choice, which are not mentioned; returns False if there is no new choice."""
@@ -130,6 +130,12 @@ class Continuation:
         return True
 
 
+@cache
+def _tapes() -> list[np.ndarray]:
+    """Returns a tape for each way to roll, which nobody may change."""
+    return [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
+
+
 class Explorer:
     """Plays moves on copies of a game."""
 
@@ -138,7 +144,7 @@ class Explorer:
         self.g: np.void = self._start[0]
         deal_hidden(self._start, 0, int(self.g["player"]), 1)
         self._bytes, self._start_bytes = self._rows.view(np.uint8), self._start.view(np.uint8)
-        self._tapes = [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
+        self._tapes = _tapes()
         self._tape = self._tapes[0].copy()
         self._narrator = Narrator(self.g, names, 0)
         self._obvious: set[Text] = {named(self.g, int(self.g["space"])), RETRIEVING}

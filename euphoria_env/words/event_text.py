@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -114,40 +116,78 @@ EVENT_WORDS = {
     _K.CUT_OFF: EventWords("cut_off"),
     _K.RANK: EventWords("ends_on_rank", "name"),
 }
+# The members of the enum as plain integers, which Python looks up many times as fast.
+K = SimpleNamespace(**{kind.name: int(kind) for kind in EventKind})
+CHOICE = -1  # used in place of a kind of event
 _KIND_ROWS, _WORDS = list(KIND_ROWS.values()), list(EVENT_WORDS.values())
+_SAYS = [words.says for words in _WORDS]
 # The kinds that always begin a group; abilities may interrupt one.
 _BEGINS_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])
-_CAUSE_KINDS = {kind for kind, row in KIND_ROWS.items() if row.causes} | {_K.WAY, _K.RESUMED, _K.RETRIEVED}
-_EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # the log says why these happen
-_IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # the log has these only if no effect follows
-# The ids of the fields that stand for names.
+_CAUSE_KINDS = {int(kind) for kind, row in KIND_ROWS.items() if row.causes} | {K.WAY, K.RESUMED, K.RETRIEVED}
+_EFFECTS = {*range(K.GAINED, K.MINER + 1), K.STAR, K.SACRIFICED} - {K.SHUFFLED}  # the log says why these happen
+_IMPLIED = {K.ROLL, K.ABILITY, K.REACTION, K.BONUS, K.PENALTY, K.HAND_LIMIT}  # the log has these only if no effect follows
+
+
+@cache
+def _named(kind: str, name: str) -> Phrase:
+    return Phrase(f"{kind}.{name}")
+
+
+# What the fields say that stand for names.
 _NAMED: dict[str, Callable[[str], Text]] = {
-    "artifact": lambda name: Phrase(f"kind.{name}"),
-    "faction": lambda name: Phrase(f"faction.{name}"),
-    "item": lambda name: Phrase(f"kind.{name}"),
+    "artifact": lambda name: _named("kind", name),
+    "faction": lambda name: _named("faction", name),
+    "item": lambda name: _named("kind", name),
     "market": site,
-    "payment": lambda name: Phrase(f"payment.{name}"),
-    "recruit": lambda name: Phrase(f"short.{name}"),
-    "resolution": lambda name: Phrase(f"resolution.{name}"),
-    "tie-break": lambda name: Phrase(f"tie.{name}"),
-    "tile": lambda name: Phrase(f"name.{name}"),
+    "payment": lambda name: _named("payment", name),
+    "recruit": lambda name: _named("short", name),
+    "resolution": lambda name: _named("resolution", name),
+    "tie-break": lambda name: _named("tie", name),
+    "tile": lambda name: _named("name", name),
 }
+_Texts = tuple[Text, Text, Text]
+
+
+def _arguments(id: str) -> frozenset[str]:
+    return arguments(templates("en")[id])
+
+
+def _uses(words: EventWords, field: str) -> bool:
+    """Returns whether the texts for a kind of event depend on a field."""
+    ids = (words.item, words.change, words.why)
+    if field == "a" and not {"name", "amount"}.isdisjoint(ids):
+        return True
+    return any(field in _arguments(id) or "tile" in _arguments(id) for id in ids if id not in ("", "name", "amount"))
+
+
+_USES_A, _USES_B = ([_uses(words, field) for words in _WORDS] for field in "ab")
+# The kinds whose texts depend neither on the game nor on the names of its players; those of the others are kept by a narrator.
+_SAME_EVERYWHERE = {
+    int(kind) for kind, row in KIND_ROWS.items() if {row.a, row.b}.isdisjoint(("space", "star place", "player"))
+} - {K.TURN}
+_EVERYWHERE: dict[tuple[int, int, int], _Texts] = {}
 RETRIEVING, HAND_LIMIT = Phrase("why.retrieving"), Phrase("why.hand_limit")
 ALLEGIANCE = Phrase("noun.allegiance", n=1)
 _SPACES, _ARTIFACT_WAYS = frozenset(SPACES), ("one", "two", "three")
 
 
-class Clause(NamedTuple):
-    """A part of a line: a player, a verb and an item. Neighbours whose first four fields are equal are joined."""
+@dataclass(eq=False, slots=True)
+class Clause:
+    """A part of a line: what an event, or a choice, says of a player. A narrator has one for all events that say the same."""
 
+    kind: int
     player: int  # -1: nobody
     says: str
     why: Text = ""
     counted: bool = False
     item: Text = ""
-    n: int = 1
     source: Text = ""
     change: Text = ""
+
+    @property
+    def joins(self) -> tuple[int, str, Text, bool]:
+        """Neighbours of which this is equal are joined."""
+        return self.player, self.says, self.why, self.counted
 
 
 class Deed(NamedTuple):
@@ -167,8 +207,10 @@ class Narrator:
 
     def __init__(self, row: np.void, names: Sequence[Text], turn: int) -> None:
         self.row, self._names, self.turn = row, names, turn
-        self.clauses: list[Clause] = []  # the clauses of the line so far
-        self._known: dict[tuple[int, int, int], tuple[Text, Text, Text]] = {}
+        self.told: list[tuple[Clause, int]] = []  # the clauses of the line so far, each with the number of items
+        self._known: dict[tuple[int, int, int], _Texts] = {}
+        self._clauses: dict[tuple[int, ...], Clause] = {}
+        self._ways: dict[tuple[int, int], Text] = {}
         self.begin(set())
 
     def begin(self, obvious: set[Text]) -> None:
@@ -199,47 +241,60 @@ class Narrator:
         """Adds the clauses of events."""
         for event, (following, *_) in zip(events, [*events[1:], [0]], strict=False):
             kind = event[0]
-            self.turn += kind == _K.TURN
-            if _WORDS[kind].says and not (kind in _IMPLIED and _follows(kind, following)):
-                self.clauses.append(self.clause(*event))
+            self.turn += kind == K.TURN
+            if _SAYS[kind] and not (kind in _IMPLIED and _follows(kind, following)):
+                self.told.append(self.clause(*event))
             self.keep_cause(*event)
 
-    def _texts(self, kind: int, a: int, b: int) -> tuple[Text, Text, Text]:
+    def _texts(self, kind: int, a: int, b: int) -> _Texts:
         """Returns the item, the change and the cause for an event, all for one unit."""
-        key = kind, a, b
-        if key not in self._known or kind == _K.TURN:
-            row, words = _KIND_ROWS[kind], _WORDS[kind]
-            fields = {"n": 1, "a": self._field(row.a, a), "b": self._field(row.b, b)} | self._more_fields(kind, a, b)
+        known = _EVERYWHERE if kind in _SAME_EVERYWHERE else self._known
+        key = kind, a if _USES_A[kind] or a < 0 else 0, b if _USES_B[kind] else 0
+        if key not in known or kind == K.TURN:
+            known[key] = self._made_texts(kind, a, b)
+        return known[key]
 
-            def text(id: str, sign: int = 1) -> Text:
-                if id in ("", "name"):
-                    return fields["a"] if id else ""
-                if id == "amount":
-                    return counted(1, NAMES[row.a][a])
-                return Phrase(id, **{name: {**fields, "n": sign}[name] for name in arguments(templates("en")[id])})
+    def _made_texts(self, kind: int, a: int, b: int) -> _Texts:
+        row, words = _KIND_ROWS[kind], _WORDS[kind]
+        fields = {"n": 1, "a": self._field(row.a, a), "b": self._field(row.b, b)} | self._more_fields(kind, a, b)
 
-            item = counted(1, words.hidden) if row.secret and a < 0 else text(words.item)
-            self._known[key] = item, text(words.change, words.sign) or item, text(words.why)
-        return self._known[key]
+        def text(id: str, sign: int = 1) -> Text:
+            if id in ("", "name"):
+                return fields["a"] if id else ""
+            if id == "amount":
+                return counted(1, NAMES[row.a][a])
+            return Phrase(id, **{name: {**fields, "n": sign}[name] for name in _arguments(id)})
+
+        item = counted(1, words.hidden) if row.secret and a < 0 else text(words.item)
+        return item, text(words.change, words.sign) or item, text(words.why)
 
     def _more_fields(self, kind: int, a: int, b: int) -> dict[str, Any]:
         """Returns fields that some kinds of event have in place of `a` and `b`."""
-        if kind in (_K.BUILT, _K.PENALTY):
-            return {"tile": Phrase(f"the.{NAMES['tile'][b if kind == _K.BUILT else a]}")}
-        if kind in (_K.STAR_ON_RECRUIT, _K.STAR_ON_DILEMMA):
+        if kind in (K.BUILT, K.PENALTY):
+            return {"tile": Phrase(f"the.{NAMES['tile'][b if kind == K.BUILT else a]}")}
+        if kind in (K.STAR_ON_RECRUIT, K.STAR_ON_DILEMMA):
             return {"a": Phrase("where.on", place=self._field("recruit", a) or Phrase("the_dilemma"))}
-        if kind in (_K.MORALE_SET, _K.KNOWLEDGE_SET):
+        if kind in (K.MORALE_SET, K.KNOWLEDGE_SET):
             return {"a": Phrase("where.step", n=a) if a else Phrase("where.no_step")}
-        return {"a": str(self.turn)} if kind == _K.TURN else {}
+        return {"a": str(self.turn)} if kind == K.TURN else {}
 
-    def clause(self, kind: int, player: int, a: int, b: int) -> Clause:
-        """Returns the clause of an event."""
-        row, words = _KIND_ROWS[kind], _WORDS[kind]
-        item, change, _ = self._texts(kind, a, b)
-        hidden = row.secret and a < 0
-        n = 1 if hidden or not words.number else {"a": a, "b": b}.get(words.number, 1)
+    def clause(self, kind: int, player: int, a: int, b: int) -> tuple[Clause, int]:
+        """Returns the clause of an event, and the number of its items."""
+        item, change, _ = texts = self._texts(kind, a, b)
+        hidden, number = a < 0 and _KIND_ROWS[kind].secret, _WORDS[kind].number
         why = self.why if kind in _EFFECTS else ""
-        return Clause(player, words.says, why, hidden or bool(words.number), item, n, self._source, change)
+        key = kind, player, id(texts), id(why), id(self._source)
+        if key not in self._clauses or kind == K.TURN:
+            counts = hidden or bool(number)
+            self._clauses[key] = Clause(kind, player, _SAYS[kind], why, counts, item, self._source, change)
+        return self._clauses[key], 1 if hidden else a if number == "a" else b if number == "b" else 1
+
+    def choice(self, player: int, says: str, text: Text) -> Clause:
+        """Returns the clause of a choice."""
+        key = CHOICE, player, hash((says, text)), id(self.why)
+        if key not in self._clauses:
+            self._clauses[key] = Clause(CHOICE, player, says, self.why, item=text)
+        return self._clauses[key]
 
     def keep_cause(self, kind: int, player: int, a: int, b: int) -> str:
         """Keeps an event as the cause of those that follow; returns which ones it causes (`events.causes`)."""
@@ -248,38 +303,39 @@ class Narrator:
             return ""
         scope, why = causes(kind, a), self._texts(kind, a, b)[2]
         if scope == "next":
-            self._next, self._source = why, ALLEGIANCE if kind == _K.BONUS else ""
+            self._next, self._source = why, ALLEGIANCE if kind == K.BONUS else ""
         elif scope == "interruption":
             self._interruption = why
         elif scope == "group":
             self._group, self._interruption = why, ""
-        elif kind == _K.WAY:
-            self._group = listed([self._group if self._group not in self.obvious else "", why])
-        elif kind == _K.RESUMED:
+        elif kind == K.WAY:
+            group = self._group if self._group not in self.obvious else ""
+            self._group = self._ways.setdefault((id(group), id(why)), listed([group, why]))
+        elif kind == K.RESUMED:
             self._interruption = ""
-        if kind == _K.PLACED:
+        if kind == K.PLACED:
             self.obvious.add(why)
-        elif kind == _K.RETRIEVED:
+        elif kind == K.RETRIEVED:
             self.obvious.add(RETRIEVING)
         return scope
 
-    def deeds(self, clauses: Iterable[Clause]) -> Iterator[tuple[int, Deed]]:
+    def deeds(self, told: Iterable[tuple[Clause, int]]) -> Iterator[tuple[int, Deed]]:
         """Yields what clauses say, each with its player; neighbours that can be joined are."""
-        for (player, says, why, are_counted), run in groupby(clauses, key=lambda clause: clause[:4]):
-            told = [clause[4:7] for clause in run]
-            items = listed(totals(told) if are_counted else [item for item, *_ in told])
+        for (player, says, why, counts), run in groupby(told, key=lambda one: one[0].joins):
+            parts = [(clause.item, n, clause.source) for clause, n in run]
+            items = listed(totals(parts) if counts else [item for item, *_ in parts])
             yield player, Deed(says, items, "" if why in self.obvious else why)
 
     def line(self, is_shown: bool = True) -> Line:
         """Returns the clauses so far as a line, and begins the next one."""
         parts, last = list[tuple[Text, Text]](), -1
-        for player, deed in self.deeds(self.clauses):
+        for player, deed in self.deeds(self.told):
             who = self._names[player] if player >= 0 else ""
             what = deed.by(who)
             parts.append((who, what if player in (-1, last) else Phrase("sentence", who=who, what=what)))
             last = player
-        begins_turn = bool(self.clauses) and self.clauses[-1].says == EVENT_WORDS[_K.TURN].says
-        self.clauses, self.obvious = [], set()
+        begins_turn = bool(self.told) and self.told[-1][0].kind == K.TURN
+        self.told, self.obvious = [], set()
         return Line(tuple(parts), self.turn if begins_turn else None, is_shown)
 
 
@@ -318,7 +374,7 @@ def _sentence(clauses: Sequence[tuple[Text, Text]]) -> Text:
 
 def _follows(kind: int, following: int) -> bool:
     """Returns whether the event `following` is an effect of this kind, or both are penalties."""
-    return following in ((_K.DIE, _K.FACE_SET) if kind == _K.ROLL else _EFFECTS) or kind == following == _K.PENALTY
+    return following in ((K.DIE, K.FACE_SET) if kind == K.ROLL else _EFFECTS) or kind == following == K.PENALTY
 
 
 def log(
@@ -350,15 +406,15 @@ def log_lines(
     first = decided[0].first if since else 0
     groups = np.flatnonzero(_BEGINS_GROUP[events[:first, 0]])
     begin = int(groups[-1]) if len(groups) else 0
-    narrator.turn -= int(np.count_nonzero(events[begin:, 0] == _K.TURN))
+    narrator.turn -= int(np.count_nonzero(events[begin:, 0] == K.TURN))
     narrator.tell(events[begin:first].tolist())
     narrator.line()
     lines = []
     for player, action, _, end in decided:
         narrator.tell(events[first:end].tolist())
         first = end
-        if action == actions.END or all(clause.says == EVENT_WORDS[_K.TURN].says for clause in narrator.clauses):
-            narrator.clauses.insert(0, _silent_choice(player, action))
+        if action == actions.END or all(clause.kind == K.TURN for clause, _ in narrator.told):
+            narrator.told.insert(0, (_silent_choice(player, action), 1))
         lines.append(narrator.line(not actions.TAKE <= action < actions.DONE))
     return lines
 
@@ -369,10 +425,10 @@ def _silent_choice(player: int, action: int) -> Clause:
     if verb == "gain" and rest == "knowledge":
         verb = "lose"  # which chosen knowledge is
     if verb == "choose":
-        return Clause(player, "decides")
+        return Clause(CHOICE, player, "decides")
     notation = actions.NAMES[action].replace("_", " ")
     said = Phrase(f"choice.{verb}", notation=notation, what=_chosen(rest)) if f"choice.{verb}" in templates("en") else notation
-    return Clause(player, "chooses", item=said)
+    return Clause(CHOICE, player, "chooses", item=said)
 
 
 def _chosen(rest: str) -> Text:

@@ -139,7 +139,7 @@ class _Decision:
         self.taker = int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
         self.names = called(int(self.g["num_players"]), seat, names)
 
-    def numbered(self, text: Phrase) -> Text:
+    def numbered(self, text: Text) -> Text:
         """Returns a text with the number of the item that is asked in a series: " (2 of 3)", unless there is only one."""
         whole = int(self.g["units_a"]) + int(self.g["units_b"])
         return because(text, Phrase("one_of", n=int(self.g["chosen"].sum()) + 1, whole=whole) if whole > 1 else "")
