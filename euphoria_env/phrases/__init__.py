@@ -30,7 +30,7 @@ class Phrase:
     __slots__ = ("_hash", "args", "id")
 
     def __init__(self, id: str, /, **args: Any) -> None:
-        self.id, self.args, self._hash = id, args, hash((id, *args.values()))
+        self.id, self.args, self._hash = id, args, 0
 
     def __str__(self) -> str:
         """Returns the phrase in English."""
@@ -42,10 +42,12 @@ class Phrase:
 
     def __eq__(self, other: object) -> bool:
         """Returns whether both say the same."""
-        return isinstance(other, Phrase) and self._hash == other._hash and self.id == other.id and self.args == other.args
+        return isinstance(other, Phrase) and self.id == other.id and self.args == other.args
 
     def __hash__(self) -> int:
         """Returns the hash of the id and the arguments."""
+        if not self._hash:
+            self._hash = hash((self.id, *self.args.values()))
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -56,7 +56,7 @@ class _MoveDescription:
         self.sure: _Changes = self.lines[0].found
         self.possible: _Changes = {}
         if len(self.lines) > 1:
-            amounts = {change: [line.found[change] for line in self.lines] for line in self.lines for change in line.found}
+            amounts = {change: [line.found.get(change, 0) for line in self.lines] for line in self.lines for change in line.found}
             self.sure = {change: min(numbers) for change, numbers in amounts.items() if min(numbers)}
             self.possible = {change: max(numbers) for change, numbers in amounts.items() if not min(numbers)}
 

@@ -6,10 +6,8 @@ first and the last answer to every choice, and decline every ability about which
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import takewhile
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -66,7 +64,7 @@ class Continuation:
 
     def __init__(self, g: np.void, narrator: Narrator) -> None:
         self.narrator, self.p = narrator, int(g["player"])
-        self.found: Counter[Clause] = Counter()  # the changes to mention, without the results of choices
+        self.found: dict[Clause, int] = {}  # the changes to mention, without the results of choices
         self.events: list[list[int]] = []  # all events, without the rolls that decide a tie
         self.kinds: set[int] = set()
         self.abilities: list[tuple[int, int]] = []  # the recruits about whose use a player is asked, each with the player
@@ -78,7 +76,8 @@ class Continuation:
     def add(self, event: list[int]) -> None:
         """Adds an event."""
         kind, player, a, b = event
-        self._shows_hand |= kind == K.ABILITY and a == GAMBLER
+        if kind == K.ABILITY and a == GAMBLER:
+            self._shows_hand = True
         if self._shows_hand and player != self.p and kind in (K.DRAWN, K.HAND_LIMIT):
             return  # the player who decides cannot know whether the hand holds a pair
         if kind == K.TIE_BROKEN and a >= _ROLL_OFF:
@@ -99,7 +98,7 @@ class Continuation:
         if clause.kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
             self._units -= n
         elif n and self._is_told(clause.kind, clause):
-            self.found[clause] += n
+            self.found[clause] = self.found.get(clause, 0) + n
 
     def _is_told(self, kind: int, clause: Clause) -> bool:
         """Returns whether to mention a change: not an effect of hidden cards, nor what a roll or the hand limit takes."""
@@ -119,7 +118,8 @@ class Continuation:
         self.has_choice = True
         choice = _choice(g, legal)
         if self.begin_choice(choice) and choice and self.narrator.why != HAND_LIMIT:
-            self.found[self.narrator.choice(choice.player, choice.verb, choice.text)] += 1
+            clause = self.narrator.choice(choice.player, choice.verb, choice.text)
+            self.found[clause] = self.found.get(clause, 0) + 1
 
     def begin_choice(self, choice: _Choice | None) -> bool:
         """Expects the results of a choice, which are not mentioned; returns False if there is no new choice."""
@@ -177,7 +177,9 @@ class Explorer:
             tape[TAPE_NEXT] = tape[TAPE_FIRST]
             step(self._rows, 0, action, tape)
             events = tape[tape[TAPE_FIRST] : tape[TAPE_NEXT]].reshape(-1, EVENT_SIZE).tolist()
-            for event in takewhile(lambda event: event[0] != K.TURN, events):
+            for event in events:
+                if event[0] == K.TURN:
+                    break
                 line.add(event)
             asked = g["ask"]
             if g["status"] >= OVER or g["turn"] != turn or asked in (D.OPEN, D.FURTHER, D.RECRUIT):
@@ -191,7 +193,7 @@ def _legal(rows: np.ndarray) -> list[int]:
     """Returns the legal moves, ascending."""
     mask = np.empty(NUM_ACTIONS, np.bool_)
     write_mask(rows, 0, mask)
-    return np.flatnonzero(mask).tolist()
+    return mask.nonzero()[0].tolist()
 
 
 def _choice(g: np.void, legal: list[int]) -> _Choice | None:
