@@ -413,9 +413,10 @@ def log_lines(
     for player, action, _, end in decided:
         narrator.tell(events[first:end].tolist())
         first = end
-        if action == actions.END or all(clause.kind == K.TURN for clause, _ in narrator.told):
+        is_silent = action == actions.END or all(clause.kind == K.TURN for clause, _ in narrator.told)
+        if is_silent:
             narrator.told.insert(0, (_silent_choice(player, action), 1))
-        lines.append(narrator.line(not actions.TAKE <= action < actions.DONE))
+        lines.append(narrator.line(is_shown=not (is_silent and actions.TAKE <= action < actions.DONE)))
     return lines
 
 
