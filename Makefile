@@ -21,7 +21,7 @@ COMPILING := {jit,library,machine_code,cache_files,building,compiler,python_call
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=$(shell bash -c 'echo euphoria_env/engine/$(COMPILING).py' | tr ' ' ,)
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_since.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
-CHECKED := tests/test_complete.py tests/test_docs.py
+CHECKED := tests/test_complete.py tests/test_phrases.py tests/test_docs.py
 # The build that checks every index; its code is optimised less, so that it compiles sooner.
 CHECKING := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(or $(NUMBA_CACHE_DIR),$(VENV)/numba)
 BROWSER := $(wildcard tests/test_browser*.py)

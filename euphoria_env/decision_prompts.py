@@ -8,37 +8,17 @@ import numpy as np
 
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
-from euphoria_env.decisions import Decision, Verb
+from euphoria_env.decisions import DECISIONS, VERBS, Decision, Verb
 from euphoria_env.engine.state import SETUP, Operation
+from euphoria_env.phrases import Phrase, Text, listed
 
-_PROMPTS: dict[int, str] = {
-    Decision.NOTHING: "do nothing, the game has ended",
-    Decision.OPEN: "choose what to do",
-    Decision.FURTHER: "place a further {face}, or end",
-    Decision.TAKE: "choose the workers to retrieve",
-    Decision.ARTIFACT_WAY: "choose how to pay for {space}",
-    Decision.DILEMMA_WAY: "choose how to pay for the dilemma",
-    Decision.USE: "use {card}, or skip",
-    Decision.SET_FACE: "set the face of a worker",
-    Decision.STAR: "place a star",
-    Decision.SACRIFICE: "sacrifice a worker",
-    Decision.RECRUIT: "choose a recruit",
-    Decision.TILE: "choose a market tile",
-    Decision.TRACK: "choose the starting {track}",
-    Decision.TRADE: "make an offer to {partner}",
-    Decision.REPLY: "answer the offer of {active}",
-}
-_SERIES: dict[int, str] = {
-    Verb.PAY: "pay for {space}",
-    Verb.GAIN: "choose the gain from {source}",
-    Verb.LOSE: "lose goods to the roll",
-    Verb.DISCARD: "discard artifacts",
-    Verb.MINE: "choose the gain from {space}",
-}
-assert {*_PROMPTS, Decision.SERIES} == set(Decision) and set(_SERIES) == set(Verb)
+_FIELDS = {  # of the prompts that have any, by decision or verb
+    "further": ("face",), "artifact_way": ("space",), "use": ("card",), "track": ("track",), "trade": ("partner",),
+    "reply": ("active",), "pay": ("space",), "gain": ("source",), "mine": ("space",),
+}  # fmt: skip
 
 
-def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], str]) -> str:
+def _source(row: np.void, named: Callable[[int], Text], titled: Callable[[str], Text]) -> Text:
     """Returns what lets the player choose a gain: a recruit with an ability, or else the space."""
     for op, player, _, slot in row["stack"][: int(row["depth"])][::-1].tolist():
         if op == Operation.TRIGGER and slot:
@@ -48,19 +28,19 @@ def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], s
     return named(int(row["space"]))
 
 
-def _tracks(row: np.void) -> str:
+def _tracks(row: np.void) -> Text:
     """Returns the markers that a player of the track draft may place now; the last player places morale first (R17.3)."""
-    missing = [name for name in ("morale", "knowledge") if not row[name][row["player"]]]
+    missing = [Phrase(f"noun.{name}", n=1) for name in ("morale", "knowledge") if not row[name][row["player"]]]
     last = (int(row["turn_player"]) - 1) % int(row["num_players"]) == row["player"]
-    return " or ".join(missing[:1] if last else missing)
+    return listed(missing[:1] if last else missing, "or")
 
 
 def prompt(
     row: np.void,
-    named: Callable[[int], str] = SPACES.__getitem__,
-    titled: Callable[[str], str] = str,
-    person: Callable[[int], str] = "player {}".format,
-) -> str:
+    named: Callable[[int], Text] = SPACES.__getitem__,
+    titled: Callable[[str], Text] = str,
+    person: Callable[[int], Text] = "player {}".format,
+) -> Phrase:
     """Returns the prompt of the decision that a row asks.
 
     Args:
@@ -68,18 +48,20 @@ def prompt(
         titled: turns the identifier of a recruit into their name.
         person: turns the number of a player into their name.
     """
-    if row["ask"] == Decision.RECRUIT and row["status"] == SETUP:
+    ask, verb = int(row["ask"]), int(row["verb"])
+    if ask == Decision.RECRUIT and row["status"] == SETUP:
         if row["recruit_draft"] and (row["kept"] >= 0).any():
-            return "keep a recruit of the draft"
-        return "choose the " + ("hidden" if row["num_recruits"][row["player"]] else "active") + " recruit"
-    text = _SERIES[int(row["verb"])] if row["ask"] == Decision.SERIES else _PROMPTS[int(row["ask"])]
-    paying_dilemma = row["ask"] == Decision.SERIES and row["verb"] == Verb.PAY and row["bumped"] < 0 and row["placed_face"] == 0
-    return text.format(
-        face=int(row["placed_face"]),
-        space="the dilemma" if paying_dilemma else named(int(row["space"])),
-        card=titled(RECRUIT_NAMES[row["card"]]),
-        source=_source(row, named, titled) if "{source}" in text else "",
-        track=_tracks(row),
-        partner=person(int(row["partner"])) if "{partner}" in text else "",
-        active=person(int(row["turn_player"])),
-    )
+            return Phrase("ask.draft")
+        return Phrase("ask.hidden_recruit" if row["num_recruits"][row["player"]] else "ask.active_recruit")
+    paying_dilemma = ask == Decision.SERIES and verb == Verb.PAY and row["bumped"] < 0 and row["placed_face"] == 0
+    fields: dict[str, Callable[[], Text | int]] = {
+        "face": lambda: int(row["placed_face"]),
+        "space": lambda: Phrase("the_dilemma") if paying_dilemma else named(int(row["space"])),
+        "card": lambda: titled(RECRUIT_NAMES[row["card"]]),
+        "source": lambda: _source(row, named, titled),
+        "track": lambda: _tracks(row),
+        "partner": lambda: person(int(row["partner"])),
+        "active": lambda: person(int(row["turn_player"])),
+    }
+    name = VERBS[verb] if ask == Decision.SERIES else DECISIONS[ask]
+    return Phrase(f"ask.{name}", **{field: fields[field]() for field in _FIELDS.get(name, ())})

@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 
 from euphoria_env import actions, chance_tree, events, foreign_rows, position, record
-from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import DECISIONS, Decision
 from euphoria_env.engine import chance, determinize, features, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
@@ -110,7 +109,9 @@ class Game:
     @property
     def prompt(self) -> str:
         """The decision that the player must make, in a few words."""
-        return prompt(self._row)
+        from euphoria_env.decision_prompts import prompt  # late: what texts say is no part of compiled code
+
+        return str(prompt(self._row))
 
     @property
     def deciding(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections import Counter
 
 import pytest
 
 from euphoria_env import Game, Rules, words
 from euphoria_env.event_kinds import EventKind
+from euphoria_env.phrases import YOU, Phrase, Text
 from euphoria_env.words import Move
 from tests.tools.playing import active
 from tests.tools.previews import compared, played
@@ -54,9 +54,17 @@ def _checks(game: Game, move: str, faces: tuple[int, ...] = ()) -> tuple[int, Co
 
 def _stated(move: Move, q: int, own: bool) -> tuple[float, float]:
     """The lowest and the highest chance that is said of a player, in percent."""
-    whose = "" if own else f"player {q}'s "
-    found = re.search(rf"(?:^|; ){whose}knowledge check: ([\d.]+)(?: to ([\d.]+))? %", move.risk)
-    return (float(found[1]), float(found[2] or found[1])) if found else (0.0, 0.0)
+    who = YOU if own else Phrase("player", n=q)
+    for risk in move.facts.risk:
+        if isinstance(risk, Phrase) and risk.id == "risk.check" and risk.args["who"] == who:
+            chance = risk.args["chance"]
+            low, high = (chance.args[end] for end in ("low", "high")) if _is_range(chance) else (chance, chance)
+            return float(str(low)), float(str(high))
+    return 0.0, 0.0
+
+
+def _is_range(chance: Text) -> bool:
+    return isinstance(chance, Phrase) and chance.id == "risk.between"
 
 
 @pytest.mark.parametrize("part", range(2))

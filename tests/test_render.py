@@ -10,11 +10,12 @@ import pytest
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.phrases import templates
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.text import TEXT_WIDTH, short_board
 from euphoria_env.render.view import view_of
-from euphoria_env.words import PENALTY_TEXTS, recruit_words, short_title, title
+from euphoria_env.words import recruit_words, short_title, title
 from tests.tools.playing import random_game
 
 POSITION = {
@@ -117,17 +118,17 @@ def test_parts_of_the_board_are_told_by_their_names_and_by_who_is_there():
 
 def test_names_in_the_headline_and_the_offer():
     game = Game.from_dict(POSITION)
-    told = [view_of(game, seat, names).headline for seat in (None, 1) for names in (None, NAMES)]
+    told = [str(view_of(game, seat, names).headline) for seat in (None, 1) for names in (None, NAMES)]
     assert told == ["turn 17: player 1", "turn 17: Bob", "turn 17: player 1", "turn 17: you"]
     over = random_game(Rules(num_players=3, stars_to_win=1), 3)
-    assert [view_of(over, seat, NAMES).headline.split()[:2] for seat in (None, over.winner)] == [
+    assert [str(view_of(over, seat, NAMES).headline).split()[:2] for seat in (None, over.winner)] == [
         [NAMES[over.winner], "has"],
         ["you", "have"],
     ]
     rich = {"workers": [6], "goods": {"energy": 2, "water": 2}}
     trade = Game.from_dict({"rules": {"num_players": 3, "trading": True}, "player": 1, "players": [rich] * 3})
     trade.play("trade +1")
-    assert view_of(trade, None, NAMES).offer == "Bob offers you nothing yet for nothing yet"
+    assert str(view_of(trade, None, NAMES).offer) == "Bob offers you nothing yet for nothing yet"
     with pytest.raises(ValueError, match="names must"):
         view_of(game, 0, ["Ann"])
 
@@ -187,6 +188,6 @@ def test_array_without_what_it_needs(monkeypatch, missing):
 
 
 def test_names():
-    assert set(PENALTY_TEXTS) == set(TILES)
+    assert {f"card.{tile}" for tile in TILES} <= set(templates("en"))
     assert len({short_title(tile) for tile in TILES}) == len(TILES)
     assert len({title(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)

@@ -242,7 +242,7 @@ def test_a_retrieval_tells_the_chance_to_lose_a_worker() -> None:
     other: dict[str, Any] = {"workers": [2], "recruits": []}
     there = {"aquifer": [[0, 4], [0, 4]], "euphorian_site_1_2": [[0, 5]]}
     game = Game.from_dict({"rules": {"num_players": 2}, "seed": 3, "players": [me, other], "workers": there})
-    told = {(way.actions[0], way.workers): (way.text, way.risk) for way in of(game).retrievals(0)}
+    told = {(way.actions[0], way.workers): (str(way.text), str(way.risk)) for way in of(game).retrievals(0)}
     free, site = MOVES.index("retrieve free"), "what it paid on a site is lost"
     for dice, workers in ((2, ("4 aquifer", "4 aquifer")), (3, ("4 aquifer", "4 aquifer", "5 euphorian_site_1_2"))):
         lost = sum(8 + sum(roll) >= 16 for roll in product(range(1, 7), repeat=dice)) / 6**dice

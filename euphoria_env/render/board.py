@@ -26,14 +26,16 @@ from euphoria_env import board
 from euphoria_env.cards.spaces import SPACE_COST, SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_COST, TILES
 from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.phrases import Phrase, listed
 from euphoria_env.render.layout import BOARD, PLACES, REGIONS, WORKS, is_low, pipe_step, rail_step, socket, standing, star_places
 from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
 from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
-from euphoria_env.render.view import REGION_NAMES, View, site_slots
-from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
-from euphoria_env.words.names import space_name
+from euphoria_env.render.view import View, site_slots
+from euphoria_env.words import AREA_SUMS, PAIR_SPACES
+from euphoria_env.words.card_text import space_phrase
+from euphoria_env.words.names import space_title
 
 _REVEALING_STEP = 6  # the step of a miner that reveals recruits (R7.5)
 _SET_NAMES = {
@@ -56,7 +58,9 @@ _SKYLINES = {
 }
 
 
-def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE, names: Sequence[str] = ()) -> str:
+def board_fragment(
+    view: View, changed: Collection[str] = (), theme: str = PAGE, names: Sequence[str] = (), language: str = "en"
+) -> str:
     """Returns the board as an SVG element in any size, with the ids that the module docstring lists.
 
     Args:
@@ -64,10 +68,11 @@ def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE,
         changed: spaces that get a mark, because something happened there.
         theme: one of `THEMES`, or `PAGE` for a page that defines the CSS variables and the symbols (`symbols`).
         names: the names of the players in tooltips; empty: their numbers.
+        language: the language of names and tooltips.
     """
-    sheet = Sheet(theme, names)
+    sheet = Sheet(theme, names, language)
     draw_board(sheet, view, changed)
-    return sheet.svg(BOARD, "The board")
+    return sheet.svg(BOARD, sheet.say(Phrase("board.board")))
 
 
 def places() -> dict[str, tuple[float, float]]:
@@ -79,13 +84,13 @@ def draw_board(s: Sheet, view: View, changed: Collection[str] = ()) -> None:
     """Draws the board, its left upper corner at the origin."""
     _ground(s)
     for k, faction in enumerate(board.FACTIONS):
-        with s.group("region", REGION_NAMES[k], f"region-{faction}", region=faction):
+        with s.group("region", Phrase(f"region.{faction}"), f"region-{faction}", region=faction):
             _head(s, k, faction)
             _territory(s, view, k, faction)
             _area(s, view, changed, k, faction)
             if k == len(board.TUNNELS):
                 for space in board.ICARUS:
-                    _plain(s, view, changed, space, title(space), faction)
+                    _plain(s, view, changed, space, Phrase(f"name.{space}"), faction)
             else:
                 _land(s, view, changed, k, faction)
     _works(s, view, changed)
@@ -114,11 +119,11 @@ def _ground(s: Sheet) -> None:
 def _head(s: Sheet, k: int, faction: str) -> None:
     """Draws the name of a region, and its allegiance rail with the four bonuses on it (R7)."""
     x, y, _, _ = REGIONS[faction]
-    s.text(x + 14, y + 26, REGION_NAMES[k].upper(), TITLE, faction, 700)
+    s.text(x + 14, y + 26, s.say(Phrase(f"region.{faction}")).upper(), TITLE, faction, 700)
     first, middle = rail_step(faction, 0)
     last, _ = rail_step(faction, board.ALLEGIANCE_END)
     bonuses = {2: board.COMMODITIES[k], 5: "artifact", 8: "eye", 11: "star"}
-    with s.group("rail", f"allegiance of {REGION_NAMES[k]}"):
+    with s.group("rail", Phrase("board.rail", of=Phrase(f"of_region.{faction}"))):
         s.rect(Box(first, middle - 2, last - first, 4), "faint", 2)
         for step in range(board.ALLEGIANCE_END + 1):
             at, _ = rail_step(faction, step)
@@ -138,7 +143,8 @@ def _space(
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     at = socket(space)
     x, y = at.middle
-    about = "; ".join([_about_space(space, tile), *(s.worker_words(*worker) for worker in view.workers.get(space, ()))])
+    workers = [s.worker_words(*worker) for worker in view.workers.get(space, ())]
+    about = listed([_about_space(space, tile), *workers], "semicolon")
     with s.group(kinds, about, f"space-{space}", space=space, x=float(x), y=float(y)):
         outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
         s.rect(PLACES[space], "slot" if slot else f"{faction}-cell" if faction else "panel", 8, outline, width, "ground")
@@ -155,10 +161,9 @@ def _space(
 
 
 @cache
-def _about_space(space: str, tile: str | None) -> str:
+def _about_space(space: str, tile: str | None) -> Phrase:
     """Returns the name of a space, and what happens there."""
-    name, words = space_name(space, tile).removeprefix("the "), space_words(space, tile)
-    return f"{name[0].upper()}{name[1:]}: {words[0].lower()}{words[1:]}"
+    return Phrase("board.space", name=space_title(space, tile), words=Phrase("small", text=space_phrase(space, tile)))
 
 
 @cache
@@ -195,7 +200,7 @@ def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) 
     area, box, low = board.AREAS[k], PLACES[board.AREAS[k]], is_low(board.AREAS[k])
     there = view.workers.get(area, ())
     with _space(s, view, changed, area, faction) as at:
-        s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
+        s.text(box.x + 10, box.y + 20, s.say(Phrase(f"name.{area}")), BODY, weight=700)
         for n, (sums, units, knowledge) in enumerate(AREA_SUMS):
             gain: list[Part] = [*[board.COMMODITIES[k]] * units, *([_sign(knowledge), "knowledge"] if knowledge else ["flag"])]
             x = box.x + (10 if low else (12, 60, 124)[n])
@@ -212,9 +217,11 @@ def _sign(n: int) -> str:
     return "+" if n > 0 else "−"
 
 
-def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str, faction: str, tile: str | None = None) -> None:
+def _plain(
+    s: Sheet, view: View, changed: Collection[str], space: str, about: Phrase, faction: str, tile: str | None = None
+) -> None:
     """Draws a space for one worker: its name, and its cost and gain in one line or two."""
-    box = PLACES[space]
+    box, name = PLACES[space], s.say(about)
     with _space(s, view, changed, space, faction, tile) as at:
         s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
         (_, middle), x, cost, gain = at.middle, at.x + at.w + 8, _cost(space, tile), ("→", *_gain(space))
@@ -231,12 +238,12 @@ def _land(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) 
         tile = view.markets[market].tile
         with s.group(f"tile {'built' if tile else 'unbuilt'}", name=f"tile-{market}", market=market):
             if tile:
-                _plain(s, view, changed, market, short_title(tile), faction, tile)
+                _plain(s, view, changed, market, Phrase(f"short.{tile}"), faction, tile)
                 places = star_places(market, len(view.players))
                 _star_places(s, [place for seat, place in enumerate(places) if seat not in view.markets[market].stars], faction)
             else:
                 _site(s, view, changed, market, number, faction)
-    _plain(s, view, changed, board.ARTIFACT_MARKETS[k], short_title(board.ARTIFACT_MARKETS[k]), faction)
+    _plain(s, view, changed, board.ARTIFACT_MARKETS[k], Phrase(f"short.{board.ARTIFACT_MARKETS[k]}"), faction)
     _tunnel(s, view, changed, k, faction)
 
 
@@ -252,8 +259,10 @@ def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: i
     slots = site_slots(market)
     taken = sum(slot in view.workers for slot in slots)
     s.rect(box, f"{faction}-cell", 8, "frame", 1)
-    s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)
-    s.text(box.x + box.w - 10, box.y + 18, f"{taken} of {view.workers_to_build}", BODY, "dim", anchor="end")
+    s.text(box.x + 10, box.y + 18, s.say(Phrase("board.site", n=number)), BODY, weight=700)
+    s.text(
+        box.x + box.w - 10, box.y + 18, s.say(Phrase("one_of", n=taken, whole=view.workers_to_build)), BODY, "dim", anchor="end"
+    )
     for slot in slots:
         with _space(s, view, changed, slot, faction) as at:
             if slot not in view.workers:
@@ -266,7 +275,7 @@ def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str
     tunnel, end, miner = board.TUNNELS[k], board.TUNNEL_ENDS[k], view.miners[faction]
     x, y, w, h = PLACES[f"pipe-{faction}"]
     middle = y + h / 2
-    with s.group("pipe", f"tunnel of {REGION_NAMES[k]}: {miner} of {board.MINER_END} steps dug"):
+    with s.group("pipe", _steps("tunnel", faction, miner, board.MINER_END)):
         s.rect(Box(x - 12, y, w + 24, h), "earth", 0)
         s.rect(Box(x - 4, middle - 9, w + 8, 18), "slot", 0, faction)
         if miner:
@@ -290,31 +299,32 @@ def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str
 def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
     box, stars = PLACES[board.TERRITORIES[k]], star_places(board.TERRITORIES[k], len(view.players))
     there = view.territories[board.TERRITORIES[k]]
-    about = "; ".join([f"territory of {REGION_NAMES[k]}", *(f"a star of {s.names[seat]}" for seat in there)])
+    stars_there = [Phrase("board.star", who=s.names[seat]) for seat in there]
+    about = listed([Phrase("board.territory", of=Phrase(f"of_region.{faction}")), *stars_there], "semicolon")
     with s.group("territory", about, f"territory-{faction}", territory=board.TERRITORIES[k]):
         s.rect(box, f"{faction}-cell", 8, "frame", 1)
         beside = box.h < 2 * TOKEN_SIZE
         x, anchor = (stars[0][0] - 8, "end") if beside else (box.x + 10, "start")
-        s.text(x, box.y + 19, "Territory", SMALL, "dim", anchor=anchor)
+        s.text(x, box.y + 19, s.say(Phrase("board.here_territory")), SMALL, "dim", anchor=anchor)
         _star_places(s, stars[len(there) :], faction)
 
 
 def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
     """Draws the worker tank, the artifact deck and its discards."""
     s.rect(WORKS, "panel", 12, "frame", 1)
-    s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
+    s.text(WORKS.x + 14, WORKS.y + 25, s.say(Phrase("board.tank")), LARGE, weight=700)
     for space in board.TANK:
         with _space(s, view, changed, space) as at:
             s.parts(at.x + at.w + 8, at.middle[1] - 8, [*_cost(space), "→"])
             s.parts(at.x, at.y + at.h + 9, _gain(space))
     box = PLACES["deck"]
-    with s.group("deck", f"{view.deck_size} artifacts in the deck", "deck"):
+    with s.group("deck", Phrase("board.deck", n=view.deck_size), "deck"):
         for shift in (6, 3, 0):
             s.rect(Box(box.x + 8 + shift, box.y + 12 + shift / 2, 44, 58), "#efe2c4", 5, "#8d6b2f", 1)
         s.icon(box.x + 16, box.y + 20, "artifact", 28)
         s.text(box.x + 30, box.y + 66, str(view.deck_size), BODY, "#14171f", 700, "middle")
     box = PLACES["discards"]
-    with s.group("discards", "discarded artifacts", "discards"):
+    with s.group("discards", Phrase("board.discards"), "discards"):
         s.rect(box, "slot", 8, "frame", 1)
         for k, name in enumerate(board.ARTIFACTS):
             n = view.discards.get(name, 0)
@@ -327,19 +337,24 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
 # ------------------------------------------------------------------------------------------------------------ what moves
 
 
+def _steps(what: str, faction: str, n: int, end: int) -> Phrase:
+    """Returns how far a marker or a tunnel is."""
+    return Phrase(f"board.{what}", of=Phrase(f"of_region.{faction}"), n=n, end=end)
+
+
 def _markers(s: Sheet, view: View) -> None:
     """Draws allegiance markers on their rails, miners in their pipes."""
     with s.group("markers"):
-        for k, faction in enumerate(board.FACTIONS):
+        for faction in board.FACTIONS:
             step = view.allegiance[faction]
             at = rail_step(faction, step)
-            about = f"allegiance of {REGION_NAMES[k]}: {step} of {board.ALLEGIANCE_END}"
+            about = _steps("allegiance", faction, step, board.ALLEGIANCE_END)
             with s.group("allegiance", about, f"allegiance-{faction}", at, faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.text(0, 5, str(step), BODY, "paper", 700, "middle")
-        for k, faction in enumerate(board.FACTIONS[: len(board.TUNNELS)]):
+        for faction in board.FACTIONS[: len(board.TUNNELS)]:
             step = view.miners[faction]
-            label = f"miner of {REGION_NAMES[k]}: {step} of {board.MINER_END}"
+            label = _steps("miner", faction, step, board.MINER_END)
             with s.group("miner", label, f"miner-{faction}", pipe_step(faction, step), faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.icon(-9, -9, "miner", 18, "paper", line="none")

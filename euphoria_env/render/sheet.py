@@ -10,6 +10,7 @@ from html import escape
 from typing import NamedTuple
 
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.phrases import Phrase, Text, say
 from euphoria_env.render.lettering import FONT, cut, text_width, wrap
 from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS, TOKEN_SIZE, symbol
 from euphoria_env.render.theme import PAGE, colour
@@ -58,11 +59,13 @@ class Sheet:
         theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, tooltips are
             `aria-label`s, and symbols are those of the page.
         names: the names of the players in tooltips; empty: "player 1", "player 2", ...
+        language: the language of the texts.
     """
 
-    def __init__(self, theme: str, names: Sequence[str] = ()) -> None:
-        self.theme = theme
-        self.names = names or [f"player {k + 1}" for k in range(MAX_PLAYERS)]
+    def __init__(self, theme: str, names: Sequence[str] = (), language: str = "en") -> None:
+        self.theme, self.language = theme, language
+        self.names: list[Text] = [Phrase("named_you") if name == "You" else name for name in names]
+        self.names = self.names or [Phrase("player", n=k + 1) for k in range(MAX_PLAYERS)]
         self._parts: list[str] = []
         self.runs = [Run((0, 0, 1))]
 
@@ -89,6 +92,10 @@ class Sheet:
         """Returns the definitions of symbols."""
         return f"<defs>{''.join(symbol(name, self.theme) for name in names)}</defs>"
 
+    def say(self, text: Text) -> str:
+        """Returns a text in the language of the sheet."""
+        return say(text, self.language)
+
     def _label(self, text: str) -> str:
         """Returns the end of a tag, with a tooltip."""
         if not text:
@@ -110,7 +117,7 @@ class Sheet:
         self.runs[-1].boxes.append(box)
 
     @contextmanager
-    def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
+    def group(self, kind: str, label: Text = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
         """Puts the shapes that are added in the context into a group of these classes (`kind`), with its tooltip, id and `data-`.
 
         `at` is its origin, and its scale if that is not 1.
@@ -120,7 +127,7 @@ class Sheet:
             about += f' data-{key}="{value:g}"' if isinstance(value, float) else f' data-{key}="{value}"'
         about += f' transform="{_placed(*at)}"' if at else ""
         about += ' role="group"' if label and self.theme == PAGE else ""  # labels need a role
-        self._parts.append(f'<g class="{kind}"{about}{self._label(label)}')
+        self._parts.append(f'<g class="{kind}"{about}{self._label(self.say(label))}')
         outer = self.runs[-1].at
         self.runs.append(Run(_within(outer, *at)))
         yield
@@ -185,9 +192,9 @@ class Sheet:
                 x = self.text(x, y + 13, name, BODY, "dim") + _BETWEEN
         return x - _BETWEEN
 
-    def worker_words(self, player: int, face: int) -> str:
+    def worker_words(self, player: int, face: int) -> Phrase:
         """Returns what a worker is called."""
-        return f"a {face} of {self.names[player]}"
+        return Phrase("board.worker", face=face, who=self.names[player])
 
     def die(self, x: float, y: float, player: int, face: int, scale: float = 1, name: str = "", space: str = "") -> None:
         """Adds a worker."""
@@ -196,7 +203,7 @@ class Sheet:
 
     def token(self, x: float, y: float, player: int, name: str) -> None:
         """Adds a star of a player."""
-        with self.group("star", f"a star of {self.names[player]}", name, (x, y), seat=player):
+        with self.group("star", Phrase("board.star", who=self.names[player]), name, (x, y), seat=player):
             self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
 
     def badge(self, x: float, y: float, player: int) -> None:

@@ -121,12 +121,12 @@ def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
     s.new_run()
-    s.line(left, 26, room, view.headline, LARGE, weight=700)
+    s.line(left, 26, room, str(view.headline), LARGE, weight=700)
     s.new_run()
-    beside = left + text_width(view.headline, LARGE, 700) + 16
+    beside = left + text_width(str(view.headline), LARGE, 700) + 16
     s.line(beside, 26, room - beside + left, asked, BODY)
     s.new_run()
-    s.line(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim")
+    s.line(left, 46, room, str(view.offer) or (last and f"last: {last}"), BODY, "dim")
 
 
 def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:

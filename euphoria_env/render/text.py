@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env import board
+from euphoria_env.phrases import Phrase, Text
 from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, remarks, site_slots, view_of
 from euphoria_env.words import (
     CHECK,
     RETRIEVING,
     Move,
-    amount,
     area_gains,
     cost_words,
     legal_moves,
@@ -23,6 +23,7 @@ from euphoria_env.words import (
     tile_words,
     title,
 )
+from euphoria_env.words.names import counted
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -70,8 +71,9 @@ def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> st
     return "\n".join(_folded([*rows, *_short_players(view, names, width)], width))
 
 
-def _headline(view: View, asked: str = "") -> _Row:
-    return _Row("", tuple(filter(None, (f"Euphoria, {view.headline}", asked, view.offer and f"offer: {view.offer}"))), " | ")
+def _headline(view: View, asked: Text = "") -> _Row:
+    parts = f"Euphoria, {view.headline}", str(asked), f"offer: {view.offer}" if view.offer else ""
+    return _Row("", tuple(filter(None, parts)), " | ")
 
 
 def _short_region(view: View, faction: int, names: Sequence[str]) -> _Row:
@@ -201,12 +203,14 @@ def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
         yield _Row(f"{indent}{recruit.name}{mark}: ", (recruit_words(recruit.name),))
     if player.penalties:
         yield _Row(f"{indent}penalties: ", player.penalties)
-    yield from (_Row(indent, (remark,)) for remark in (*remarks(player), *player.asides))
+    yield from (_Row(indent, (remark,)) for remark in remarks(player))
+    for key, cards in player.asides.items():
+        yield _Row(indent, (str(Phrase(f"view.{key}", cards=", ".join(cards))),))
 
 
 def _goods(player: PlayerView) -> Iterator[str]:
     yield ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
-    cards = amount(player.hand_size, "artifact")
+    cards = str(counted(player.hand_size, "artifact"))
     types = ", ".join(f"{n} {name}" for name, n in (player.artifacts or {}).items())
     yield f"{cards} ({types})" if types else cards
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from euphoria_env import board
 from euphoria_env.decision_prompts import prompt
 from euphoria_env.json_reader import read_integer
-from euphoria_env.words import dilemma_words, title
-from euphoria_env.words.names import called, does
+from euphoria_env.phrases import Phrase, Text, listed
+from euphoria_env.words import dilemma_words
+from euphoria_env.words.names import called, counted, does
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +45,7 @@ class PlayerView:
         dilemma: the artifact on the dilemma card; None if it is secret.
         resolved: None, "star" or "recruit".
         penalties: the tiles whose penalty is in force for the player (R12.1).
-        asides: further secrets of the seat whose view this is (R19.2).
+        asides: further secrets of the seat whose view this is (R19.2): cards put out or in, by a key of the position.
     """
 
     seat: int
@@ -63,8 +64,8 @@ class PlayerView:
     dilemma: str | None
     resolved: str | None
     penalties: tuple[str, ...]
-    notes: tuple[str, ...]
-    asides: tuple[str, ...]
+    notes: tuple[Phrase, ...]
+    asides: Mapping[str, Sequence[str]]
     rank: int | None
 
 
@@ -78,12 +79,12 @@ class MarketView:
 
 @dataclass(frozen=True)
 class View:
-    """The visible part of a game."""
+    """The visible part of a game; `headline`, `asked` and `offer` are phrases."""
 
-    headline: str
+    headline: Phrase
     turn: int
-    asked: str
-    offer: str
+    asked: Text
+    offer: Text
     players: tuple[PlayerView, ...]
     workers: Mapping[str, tuple[Worker, ...]]
     allegiance: Mapping[str, int]
@@ -126,7 +127,7 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
     return View(
         headline=_headline(d, who),
         turn=d["turn"],
-        asked="" if _ended(d) else f"{who[d['player']]} must {prompt(game.states[0], person=who.__getitem__)}",
+        asked="" if _ended(d) else _asked(game, who),
         offer=_offer(game.states[0], who) if game.deciding in ("trade", "reply") else "",
         players=tuple(_player(d, p, seat, markets) for p in range(n)),
         workers={name: tuple((w[0], w[1]) for w in there) for name, there in d["workers"].items()},
@@ -146,24 +147,28 @@ def _ended(d: Mapping[str, Any]) -> bool:
     return d["status"] in ("over", "truncated")
 
 
-def _headline(d: Mapping[str, Any], who: Sequence[str]) -> str:
+def _asked(game: Game, who: Sequence[Text]) -> Phrase:
+    return Phrase("view.must", who=who[game.player], what=prompt(game.states[0], person=who.__getitem__))
+
+
+def _headline(d: Mapping[str, Any], who: Sequence[Text]) -> Phrase:
+    turn = d["turn"]
     if d["status"] == "over":
-        return f"{does(who[d['winner']], 'has won')} in turn {d['turn']}"
-    return {
-        "setup": "setup",
-        "playing": f"turn {d['turn']}: {who[d['active']]}",
-        "truncated": f"cut off after turn {d['turn']}",
-    }[d["status"]]
+        return Phrase("view.over", what=does(who[d["winner"]], "has_won"), turn=turn)
+    if d["status"] == "playing":
+        return Phrase("view.playing", turn=turn, who=who[d["active"]])
+    return Phrase("view.truncated", turn=turn) if d["status"] == "truncated" else Phrase("view.setup")
 
 
-def _offer(g: np.void, who: Sequence[str]) -> str:
+def _offer(g: np.void, who: Sequence[Text]) -> Phrase:
     """Returns the trade under way, which is public (R15.2)."""
-    given, asked = (_amounts(dict(zip(board.ITEMS, g[key].tolist(), strict=True))) for key in ("chosen", "asked"))
-    return does(who[g["turn_player"]], f"offers {who[g['partner']]} {given or 'nothing yet'} for {asked or 'nothing yet'}")
+    given, asked = (_amounts(g[key].tolist()) or Phrase("view.nothing_yet") for key in ("chosen", "asked"))
+    maker = who[g["turn_player"]]
+    return Phrase("sentence", who=maker, what=Phrase("view.offers", who=maker, to=who[g["partner"]], given=given, asked=asked))
 
 
-def _amounts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+def _amounts(counts: Sequence[int]) -> Text:
+    return listed((counted(n, name) for name, n in zip(board.ITEMS, counts, strict=True) if n), "comma")
 
 
 def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]) -> PlayerView:
@@ -193,8 +198,11 @@ def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str
         dilemma=entry["dilemma"]["artifact"] if mine or resolved else None,
         resolved=resolved,
         penalties=tuple(m.tile for m in markets.values() if m.tile is not None and p not in m.stars),
-        notes=(*["lost a worker this turn"] * entry["lost_worker"], *(f"{title(name)} used this turn" for name in entry["used"])),
-        asides=tuple(_asides(d, p)) if mine else (),
+        notes=(
+            *[Phrase("view.lost_worker")] * entry["lost_worker"],
+            *(Phrase("view.used", recruit=Phrase(f"name.{name}")) for name in entry["used"]),
+        ),
+        asides=_asides(d, p) if mine else {},
         rank=d["ranking"][p] if _ended(d) else None,
     )
 
@@ -206,7 +214,7 @@ def remarks(player: PlayerView) -> list[str]:
         dilemma = f"dilemma {player.dilemma}: became a {player.resolved}"
     else:
         dilemma = f"dilemma {player.dilemma}: {dilemma_words(player.dilemma)}" if player.dilemma else "dilemma open"
-    return [*found, *player.notes, dilemma]
+    return [*found, *map(str, player.notes), dilemma]
 
 
 def _still_choosing(d: Mapping[str, Any]) -> bool:
@@ -214,12 +222,10 @@ def _still_choosing(d: Mapping[str, Any]) -> bool:
     return d["status"] == "setup" and not any(r["active"] for player in d["players"] for r in player["recruits"])
 
 
-def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
-    """Yields the cards that a player removed from the game or put into it, which only this player knows (R19.2)."""
-    for what, key in (("recruits put out", "recruits_out"), ("tiles put out", "tiles_out"), ("tiles put in", "tiles_in")):
-        names = [name for name, p in d[key].items() if p == seat]
-        if names:
-            yield f"{what}: {', '.join(names)}"
+def _asides(d: Mapping[str, Any], seat: int) -> dict[str, list[str]]:
+    """Returns the cards that a player removed from the game or put into it, which only this player knows (R19.2)."""
+    found = {key: [name for name, p in d[key].items() if p == seat] for key in ("recruits_out", "tiles_out", "tiles_in")}
+    return {key: cards for key, cards in found.items() if cards}
 
 
 def site_slots(market: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ class _Seen:
     def __init__(self, observation: np.ndarray, seat: int) -> None:
         self._numbers = observation.tolist()
         n = self["num_players"][0]
-        names = called(n, seat, None)
+        names = [*map(str, called(n, seat, None))]
         self.players = [names[(seat + k) % n] for k in range(n)]  # the names in turn order from the observer on, who is "you"
         verb = VERBS[self["verb"][0] - 1] if self["verb"][0] else ""
         self.units = GAINS if verb in ("gain", "mine") else ITEMS  # what the entries of a series stand for

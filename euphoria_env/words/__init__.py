@@ -5,11 +5,11 @@ The texts for a seat contain nothing that its player may not know (R19).
 
 from __future__ import annotations
 
+from euphoria_env.phrases.names import short_name, short_title, title
 from euphoria_env.words.card_text import (
     AREA_SUMS,
     CHECK,
     PAIR_SPACES,
-    PENALTY_TEXTS,
     RETRIEVING,
     area_gains,
     cost_words,
@@ -22,16 +22,13 @@ from euphoria_env.words.card_text import (
 )
 from euphoria_env.words.event_text import log
 from euphoria_env.words.move_text import Move, legal_moves, question
-from euphoria_env.words.names import amount, short_name, short_title, title
 
 __all__ = [
     "AREA_SUMS",
     "CHECK",
     "PAIR_SPACES",
-    "PENALTY_TEXTS",
     "RETRIEVING",
     "Move",
-    "amount",
     "area_gains",
     "cost_words",
     "dilemma_words",

@@ -6,9 +6,8 @@ first and the last answer to every choice, and decline every ability about which
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from functools import cache
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -23,15 +22,14 @@ from euphoria_env.engine.loop import step
 from euphoria_env.engine.observe import write_mask
 from euphoria_env.engine.state import OVER, copy_rows
 from euphoria_env.engine.tape import TAPE_FIRST, TAPE_NEXT, empty_tape
-from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET, EventKind
-from euphoria_env.words.event_text import EVENT_WORDS, Clause, Narrator
-from euphoria_env.words.names import amount, gains, named, short_name, star_place, units
+from euphoria_env.event_kinds import EVENT_SIZE, NAMES, SECRET
+from euphoria_env.phrases import Phrase, Text, listed
+from euphoria_env.words.event_text import HAND_LIMIT, RETRIEVING, Clause, K, Narrator
+from euphoria_env.words.names import counted, gains, named, star_place, units
 
-# The members of the enums as plain integers, which Python looks up many times as fast.
-K, D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (EventKind, Decision, Verb))
+D, V = (SimpleNamespace(**{member.name: int(member) for member in kinds}) for kinds in (Decision, Verb))
 _ROLLS = ([1] * 16, [6, 5, 4, 3] * 4)  # the faces that continuations roll
 _STEP_EVENTS = 300  # the most events of one step
-CHOICE = -1  # used in place of a kind of event
 COST_KINDS = {K.PAID, K.GIVEN, K.DISCARDED, K.KNOWLEDGE_PAID, K.MORALE_PAID, K.MORALE_LOST, K.SACRIFICED}
 GAIN_KINDS = {
     K.GAINED, K.RECEIVED, K.DRAWN, K.KNOWLEDGE_GAINED, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.ALLEGIANCE, K.MINER,
@@ -45,7 +43,7 @@ CHOSEN_KINDS = {
     K.PAID, K.GAINED, K.LOST, K.DRAWN, K.DISCARDED, K.KNOWLEDGE_PAID, K.KNOWLEDGE_LOST, K.MORALE_GAINED, K.STAR, K.SACRIFICED,
 }  # fmt: skip
 _VERBS = {V.PAY: "pay", V.GAIN: "gain", V.MINE: "gain", V.DISCARD: "discard"}
-_HAND_LIMIT = EVENT_WORDS[EventKind.HAND_LIMIT].why
+_SECRET = SECRET.tolist()
 _ROLL_OFF = NAMES["tie-break"].index("roll")
 _SUMS = [np.ones(1)]  # by the number of dice, the probability of each sum of faces
 for _ in range(MAX_WORKERS):
@@ -57,7 +55,7 @@ class _Choice(NamedTuple):
 
     player: int
     verb: str
-    text: str
+    text: Text
     units: int
 
 
@@ -66,7 +64,7 @@ class Continuation:
 
     def __init__(self, g: np.void, narrator: Narrator) -> None:
         self.narrator, self.p = narrator, int(g["player"])
-        self.found: Counter[tuple[int, Clause]] = Counter()  # the changes to mention, without the results of choices
+        self.found: dict[Clause, int] = {}  # the changes to mention, without the results of choices
         self.events: list[list[int]] = []  # all events, without the rolls that decide a tie
         self.kinds: set[int] = set()
         self.abilities: list[tuple[int, int]] = []  # the recruits about whose use a player is asked, each with the player
@@ -78,7 +76,8 @@ class Continuation:
     def add(self, event: list[int]) -> None:
         """Adds an event."""
         kind, player, a, b = event
-        self._shows_hand |= kind == K.ABILITY and a == GAMBLER
+        if kind == K.ABILITY and a == GAMBLER:
+            self._shows_hand = True
         if self._shows_hand and player != self.p and kind in (K.DRAWN, K.HAND_LIMIT):
             return  # the player who decides cannot know whether the hand holds a pair
         if kind == K.TIE_BROKEN and a >= _ROLL_OFF:
@@ -86,7 +85,7 @@ class Continuation:
             while self.events[-1][0] in (K.ROLL, K.DIE, K.LOT):
                 self.events.pop()
         if kind in _TOLD:
-            self._count(kind, self.narrator.clause(kind, player, -1 if SECRET[kind] else a, b))
+            self._count(*self.narrator.clause(kind, player, -1 if _SECRET[kind] else a, b))
         if self.narrator.keep_cause(*event) and kind not in (K.PAYS, K.DILEMMA, K.REACTION):
             self._units = 0
         self._knows_cards &= kind not in (K.BUILT, K.REVEALED)
@@ -94,12 +93,12 @@ class Continuation:
         self.events.append(event)
         self.kinds.add(kind)
 
-    def _count(self, kind: int, clause: Clause) -> None:
+    def _count(self, clause: Clause, n: int) -> None:
         is_reaction = bool(self.events) and self.events[-1][0] == K.REACTION
-        if kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
-            self._units -= clause.n
-        elif clause.n and self._is_told(kind, clause):
-            self.found[kind, clause if clause.n == 1 else clause._replace(n=1)] += clause.n
+        if clause.kind in CHOSEN_KINDS and clause.player == self._chooser and self._units > 0 and not is_reaction:
+            self._units -= n
+        elif n and self._is_told(clause.kind, clause):
+            self.found[clause] = self.found.get(clause, 0) + n
 
     def _is_told(self, kind: int, clause: Clause) -> bool:
         """Returns whether to mention a change: not an effect of hidden cards, nor what a roll or the hand limit takes."""
@@ -109,7 +108,7 @@ class Continuation:
             return kind != K.RECRUIT_ACTIVE or clause.player == self.p
         if not self._knows_cards and (clause.why or (kind == K.STAR_ON_RECRUIT and clause.player != self.p)):
             return False
-        return kind in KINDS_OF_OTHERS if clause.player != self.p else clause.why != _HAND_LIMIT
+        return kind in KINDS_OF_OTHERS if clause.player != self.p else clause.why != HAND_LIMIT
 
     def ask(self, g: np.void, legal: list[int]) -> None:
         """Adds the question that a player is asked."""
@@ -118,8 +117,9 @@ class Continuation:
             return
         self.has_choice = True
         choice = _choice(g, legal)
-        if self.begin_choice(choice) and choice and self.narrator.why != _HAND_LIMIT:
-            self.found[CHOICE, Clause(choice.player, choice.verb, self.narrator.why, item=choice.text)] += 1
+        if self.begin_choice(choice) and choice and self.narrator.why != HAND_LIMIT:
+            clause = self.narrator.choice(choice.player, choice.verb, choice.text)
+            self.found[clause] = self.found.get(clause, 0) + 1
 
     def begin_choice(self, choice: _Choice | None) -> bool:
         """Expects the results of a choice, which are not mentioned; returns False if there is no new choice."""
@@ -130,18 +130,24 @@ class Continuation:
         return True
 
 
+@cache
+def _tapes() -> list[np.ndarray]:
+    """Returns a tape for each way to roll, which nobody may change."""
+    return [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
+
+
 class Explorer:
     """Plays moves on copies of a game."""
 
-    def __init__(self, rows: np.ndarray, names: Sequence[str]) -> None:
+    def __init__(self, rows: np.ndarray, names: Sequence[Text]) -> None:
         self._start, self._rows = copy_rows(rows), copy_rows(rows)
         self.g: np.void = self._start[0]
         deal_hidden(self._start, 0, int(self.g["player"]), 1)
         self._bytes, self._start_bytes = self._rows.view(np.uint8), self._start.view(np.uint8)
-        self._tapes = [empty_tape(_STEP_EVENTS, [dice]) for dice in _ROLLS]
+        self._tapes = _tapes()
         self._tape = self._tapes[0].copy()
         self._narrator = Narrator(self.g, names, 0)
-        self._obvious = {named(self.g, int(self.g["space"])), EVENT_WORDS[EventKind.RETRIEVES].why}
+        self._obvious: set[Text] = {named(self.g, int(self.g["space"])), RETRIEVING}
         self._choice = _choice(self.g, _legal(rows))
 
     def continuations(self, move: int) -> list[list[Continuation]]:
@@ -162,14 +168,18 @@ class Explorer:
     def _play(self, action: int, last: bool) -> Continuation:
         """Plays an action, then the first or the last legal one at each choice."""
         g, tape, turn = self._rows[0], self._tape, self.g["turn"]
-        self._narrator.begin(self._obvious | ({short_name(RECRUIT_NAMES[action - USE])} if USE <= action < SKIP else set()))
+        self._narrator.begin(
+            self._obvious | ({Phrase(f"short.{RECRUIT_NAMES[action - USE]}")} if USE <= action < SKIP else set())
+        )
         line = Continuation(self.g, self._narrator)
         line.begin_choice(self._choice)
         while True:
             tape[TAPE_NEXT] = tape[TAPE_FIRST]
             step(self._rows, 0, action, tape)
             events = tape[tape[TAPE_FIRST] : tape[TAPE_NEXT]].reshape(-1, EVENT_SIZE).tolist()
-            for event in takewhile(lambda event: event[0] != K.TURN, events):
+            for event in events:
+                if event[0] == K.TURN:
+                    break
                 line.add(event)
             asked = g["ask"]
             if g["status"] >= OVER or g["turn"] != turn or asked in (D.OPEN, D.FURTHER, D.RECRUIT):
@@ -183,7 +193,7 @@ def _legal(rows: np.ndarray) -> list[int]:
     """Returns the legal moves, ascending."""
     mask = np.empty(NUM_ACTIONS, np.bool_)
     write_mask(rows, 0, mask)
-    return np.flatnonzero(mask).tolist()
+    return mask.nonzero()[0].tolist()
 
 
 def _choice(g: np.void, legal: list[int]) -> _Choice | None:
@@ -192,22 +202,21 @@ def _choice(g: np.void, legal: list[int]) -> _Choice | None:
     if asked == D.SERIES and g["verb"] != V.LOSE:
         verb, groups = int(g["verb"]), [(int(g[f"units_{k}"]), int(g[f"set_{k}"])) for k in "ab"]
         if verb == V.DISCARD:
-            return _Choice(p, "discard", amount(groups[0][0], "artifact"), groups[0][0])
-        text = ", ".join((units if verb == V.PAY else gains)(n, items) for n, items in groups if n)
-        return _Choice(p, _VERBS[verb], text, groups[0][0] + groups[1][0])
+            return _Choice(p, "discard", counted(groups[0][0], "artifact"), groups[0][0])
+        parts = [(units if verb == V.PAY else gains)(n, items) for n, items in groups if n]
+        return _Choice(p, _VERBS[verb], listed(parts, "comma"), groups[0][0] + groups[1][0])
     if asked in (D.ARTIFACT_WAY, D.DILEMMA_WAY):
-        return _Choice(p, "pay", " or ".join(_ways(g, legal)), 3)
+        return _Choice(p, "pay", listed(_ways(g, legal), "either"), 3)
     if asked == D.STAR:
-        return _Choice(
-            p, "place", f"1 star {' or '.join(star_place(g, k) for k in range(len(STAR_PLACES)) if g['set_a'] >> k & 1)}", 1
-        )
-    return _Choice(p, "pay", "1 worker", 1) if asked == D.SACRIFICE else None
+        places = [star_place(g, k) for k in range(len(STAR_PLACES)) if g["set_a"] >> k & 1]
+        return _Choice(p, "place", Phrase("amount.star_at", n=1, a=listed(places, "either")), 1)
+    return _Choice(p, "pay", counted(1, "worker"), 1) if asked == D.SACRIFICE else None
 
 
-def _ways(g: np.void, legal: list[int]) -> Iterator[str]:
+def _ways(g: np.void, legal: list[int]) -> Iterator[Phrase]:
     """Returns the legal ways to pay artifacts."""
-    texts = {PAY_THREE: "3 artifacts", PAY_PAIR: "a pair", PAY_TWO: "2 artifacts", PAY_ONE: "1 artifact"}
-    texts[PAY_MATCH] = amount(1, ARTIFACTS[int(g["dilemma"][int(g["player"])])])
+    texts = {PAY_THREE: counted(3, "artifact"), PAY_PAIR: Phrase("a_pair"), PAY_TWO: counted(2, "artifact")}
+    texts |= {PAY_ONE: counted(1, "artifact"), PAY_MATCH: counted(1, ARTIFACTS[int(g["dilemma"][int(g["player"])])])}
     ways = {PAY_PAIR if PAY_PAIR <= action < PAY_THREE else action for action in legal}
     return (texts[way] for way in (PAY_THREE, PAY_PAIR, PAY_MATCH, PAY_TWO, PAY_ONE) if way in ways)
 

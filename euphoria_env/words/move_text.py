@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,30 +28,54 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.decision_prompts import prompt
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
-from euphoria_env.engine.loop import step
+from euphoria_env.engine.loop import step as play_step
 from euphoria_env.engine.retrieval import WORKER_SPACE, on_board
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.engine.tape import empty_tape
-from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
+from euphoria_env.phrases import Phrase, Text, listed
+from euphoria_env.words.card_text import card, price
 from euphoria_env.words.consequences import Consequences, consequences
 from euphoria_env.words.names import (
-    amount,
+    because,
     called,
-    capital,
+    counted,
     does,
     faction,
     gain_name,
-    listed,
     named,
-    short_name,
-    signed,
     space_name,
     star_place,
-    title,
+    step,
 )
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
+
+
+class MoveFacts(NamedTuple):
+    """What there is to say of a move, as phrases; the attributes of `Move` explain the parts."""
+
+    group: Phrase
+    text: Text
+    cost: tuple[Text, ...] = ()
+    gain: tuple[Text, ...] = ()  # what the player gains for certain
+    notes: tuple[Text, ...] = ()  # what the gain has after it
+    risk: tuple[Text, ...] = ()
+
+    @property
+    def costs(self) -> Text:
+        """The cost as a list."""
+        return listed(self.cost, "comma")
+
+    @property
+    def gains(self) -> Text:
+        """The gain as a list, with the notes."""
+        return listed([listed(self.gain, "comma"), *self.notes], "semicolon")
+
+    @property
+    def risks(self) -> Text:
+        """The risks as a list."""
+        return listed(self.risk, "semicolon")
 
 
 @dataclass(frozen=True)
@@ -60,29 +84,49 @@ class Move:
 
     Attributes:
         action, notation: its id, and its line of notation.
-        group: the name of a group of similar moves; never empty.
         space: the identifier of the space it concerns; "" if none.
-        text: a short imperative sentence.
-        cost: the price, in parts separated by ", "; a sign gives the direction of a marker, and "or" separates alternatives.
-        gain: the gain that is certain if nobody uses an ability, in such parts; then, each after "; ", what happens to others,
-            what may happen, and the abilities that may follow. In the middle of a turn, cost and gain leave out what all moves
-            have in common.
-        risk: possible losses by chance, workers that the move bumps, losses to the hand limit, and others who may win.
+        facts: what the other attributes say in English, as phrases.
     """
 
     action: int
     notation: str
-    group: str
-    space: str = ""
-    text: str = ""
-    cost: str = ""
-    gain: str = ""
-    risk: str = ""
+    space: str
+    facts: MoveFacts
+
+    @property
+    def group(self) -> str:
+        """The name of a group of similar moves; never empty."""
+        return str(self.facts.group)
+
+    @property
+    def text(self) -> str:
+        """A short imperative sentence."""
+        return str(self.facts.text)
+
+    @property
+    def cost(self) -> str:
+        """The price, in parts separated by ", "; a sign gives the direction of a marker, and "or" separates alternatives."""
+        return str(self.facts.costs)
+
+    @property
+    def gain(self) -> str:
+        """The gain that is certain if nobody uses an ability, in such parts, and further notes, each after "; ".
+
+        They say what happens to others, what may happen, and the abilities that may follow. In the middle of a turn, cost and
+        gain leave out what all moves have in common.
+        """
+        return str(self.facts.gains)
+
+    @property
+    def risk(self) -> str:
+        """Possible losses by chance, workers that the move bumps, losses to the hand limit, and others who may win."""
+        return str(self.facts.risks)
 
     @property
     def told(self) -> str:
         """The cost and the gain in one text; empty without any."""
-        return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
+        cost, gain = self.cost, self.gain
+        return ": ".join(filter(None, (cost and f"for {cost}", gain)))
 
 
 class _Decision:
@@ -95,34 +139,24 @@ class _Decision:
         self.taker = int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
         self.names = called(int(self.g["num_players"]), seat, names)
 
-    @property
-    def progress(self) -> str:
-        """The number of the item that is asked in a series: " (2 of 3)"; "" if there is only one."""
+    def numbered(self, text: Text) -> Text:
+        """Returns a text with the number of the item that is asked in a series: " (2 of 3)", unless there is only one."""
         whole = int(self.g["units_a"]) + int(self.g["units_b"])
-        return f" ({int(self.g['chosen'].sum()) + 1} of {whole})" if whole > 1 else ""
+        return because(text, Phrase("one_of", n=int(self.g["chosen"].sum()) + 1, whole=whole) if whole > 1 else "")
 
     @property
-    def paying_for(self) -> str:
+    def paying_for(self) -> Phrase:
         """The purpose of a series or of a way of paying."""
         if self.taker in (Operation.DILEMMA_PAID, Operation.DILEMMA_WAY_CHOSEN):
-            return "the dilemma"
+            return Phrase("the_dilemma")
         if self.taker == Operation.BLISS_PAID:
-            return short_name(RECRUIT_NAMES[AMANDA])
+            return Phrase(f"short.{RECRUIT_NAMES[AMANDA]}")
         return named(self.g, int(self.g["space"]))
 
 
-class _Sentence(NamedTuple):
-    """The texts of a move that stand before its consequences."""
-
-    group: str
-    text: str
-    space: str = ""
-    cost: str = ""
-    gain: str = ""
-    risk: str = ""
-
-
-_Explain = Callable[[_Decision, int], _Sentence]
+_Explain = Callable[
+    [_Decision, int], tuple[str, MoveFacts]
+]  # the space that a move concerns, and what stands before its consequences
 
 
 def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> list[Move]:
@@ -141,7 +175,7 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
     if decision.p != seat or not moves:
         return []
     found = _consequences(decision, moves)
-    return [_explained(action, _sentence(decision, action), found.get(action, _NOTHING)) for action in moves]
+    return [_explained(action, *_facts(decision, action), found.get(action, _NOTHING)) for action in moves]
 
 
 def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
@@ -150,7 +184,7 @@ def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
         raise ValueError(f"seat must be {allowed}an integer from 0 to {n - 1}, not {seat!r}")
 
 
-def _sentence(decision: _Decision, action: int) -> _Sentence:
+def _facts(decision: _Decision, action: int) -> tuple[str, MoveFacts]:
     first, explain = next((first, explain) for first, explain in reversed(_BLOCKS) if action >= first)
     return explain(decision, action - first)
 
@@ -168,45 +202,54 @@ def _consequences(decision: _Decision, moves: Sequence[int]) -> dict[int, Conseq
     return dict(zip(moves, found, strict=True))
 
 
-def _unshared(lists: list[list[str]]) -> list[list[str]]:
-    """Returns lists without the texts that stand in all of them, except those about the end of the game."""
-    shared = set.intersection(*({text for text in texts if not text.endswith("win the game")} for texts in lists))
+def _unshared(lists: list[list[Text]]) -> list[list[Text]]:
+    """Returns lists without what stands in all of them, except about the end of the game."""
+    shared = set.intersection(*({text for text in texts if not _wins(text)} for texts in lists))
     return [[text for text in texts if text not in shared] for texts in lists]
+
+
+def _wins(text: Text) -> bool:
+    return isinstance(text, Phrase) and any(one.id == "does.wins" for one in text.within())
 
 
 _NOTHING = Consequences([], [], [], [])
 
 
-def _explained(action: int, said: _Sentence, found: Consequences) -> Move:
-    """Returns a move with its sentence and its consequences."""
-    gain = "; ".join(filter(None, [", ".join(found.gain), said.gain, *found.notes]))
-    cost = ", ".join(filter(None, [said.cost, *found.cost]))
-    risk = "; ".join(filter(None, [said.risk, *found.risk]))
-    return Move(action, actions.NAMES[action], said.group, said.space, said.text, cost, gain, risk)
+def _explained(action: int, space: str, said: MoveFacts, found: Consequences) -> Move:
+    """Returns a move with what is said of it, and its consequences."""
+    facts = MoveFacts(
+        said.group,
+        said.text,
+        (*said.cost, *found.cost),
+        tuple(found.gain),
+        (*said.gain, *found.notes),
+        (*said.risk, *found.risk),
+    )
+    return Move(action, actions.NAMES[action], space, facts)
 
 
 # ------------------------------------------------------------------------------------------------ placing and retrieving
 
 
-def _place(d: _Decision, k: int) -> _Sentence:
+def _place(d: _Decision, k: int) -> tuple[str, MoveFacts]:
     face, space = k // len(SPACES) + 1, k % len(SPACES)
     further = d.g["ask"] == Decision.FURTHER
-    which = "a further" if further else "the" if d.g["available"][d.p, face - 1] == 1 else "a"
-    group = f"Place a further {face}" if further else f"Place a {face}"
-    return _Sentence(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space], gain=_missing(d, space))
+    which = "further" if further else "only" if d.g["available"][d.p, face - 1] == 1 else "any"
+    group = Phrase("group.place_further" if further else "group.place", face=face)
+    text = Phrase(f"move.place_{which}", face=face, place=named(d.g, space))
+    return SPACES[space], MoveFacts(group, text, gain=tuple(_missing(d, space)))
 
 
-def _missing(d: _Decision, space: int) -> str:
-    """Returns a note on a site that the worker does not complete (R9.3)."""
-    if not SLOT_SET >> space & 1:
-        return ""
-    first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
-    there = sum(owner >= 0 for owner in d.g["occupant"][first : first + SLOTS_PER_SITE].tolist()) + 1
-    missing = int(WORKERS_TO_BUILD[len(d.names)]) - there
-    return f"you place a star when the market is built ({amount(missing, 'more worker')} needed)" if missing else ""
+def _missing(d: _Decision, space: int) -> Iterator[Phrase]:
+    """Yields a note on a site that the worker does not complete (R9.3)."""
+    if SLOT_SET >> space & 1:
+        first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
+        there = sum(owner >= 0 for owner in d.g["occupant"][first : first + SLOTS_PER_SITE].tolist()) + 1
+        if missing := int(WORKERS_TO_BUILD[len(d.names)]) - there:
+            yield Phrase("note.missing", more=counted(missing, "more worker"))
 
 
-_PAYMENTS = ("free of charge", "paying 1 food", "paying 1 bliss", "paying 1 energy (Jefferson)")
+_PAYMENTS = ("free", "food", "bliss", "energy")
 
 
 def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
@@ -215,151 +258,165 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
     return (worker % 6 + 1 if space < NUM_AREAS else int(d.g["face"][space])), space
 
 
-def _take(d: _Decision, k: int) -> _Sentence:
-    """Returns the sentence of taking back a worker, with a note on the workers that then stay on the board (R18.2)."""
+def _take(d: _Decision, k: int) -> tuple[str, MoveFacts]:
+    """Returns what taking back a worker says, with a note on the workers that then stay on the board (R18.2)."""
     (face, space), taken = _board_worker(d, k), d.g["taken"].tolist()
     left = [worker for worker in range(max(0, *taken), k) if on_board(d.g, d.p, worker) > taken.count(worker)]
-    stay = [f"the {f} on {named(d.g, where)}" for f, where in (_board_worker(d, worker) for worker in left)]
-    risks = [f"leaves {listed(stay)} on the board"] if stay else []
-    risks += ["the resource paid there is lost"] if SLOT_SET >> space & 1 else []
-    return _Sentence("Retrieve", f"Take back the {face} from {named(d.g, space)}", SPACES[space], risk="; ".join(risks))
+    stay = [Phrase("item.there", a=named(d.g, where), b=f) for f, where in (_board_worker(d, worker) for worker in left)]
+    risks = [Phrase("risk.leaves", workers=listed(stay))] if stay else []
+    risks += [Phrase("risk.resource_lost")] if SLOT_SET >> space & 1 else []
+    text = Phrase("move.take", face=face, place=named(d.g, space))
+    return SPACES[space], MoveFacts(Phrase("group.retrieve"), text, risk=tuple(risks))
 
 
-def _sacrifice(d: _Decision, k: int) -> _Sentence:
+def _sacrifice(d: _Decision, k: int) -> tuple[str, MoveFacts]:
     face, space = _board_worker(d, k)
-    return _Sentence("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space])
+    return SPACES[space], MoveFacts(Phrase("group.sacrifice"), Phrase("move.sacrifice", face=face, place=named(d.g, space)))
 
 
 # ----------------------------------------------------------------------------------------------------------------- series
 
 
-def _gain_sentence(d: _Decision, k: int) -> _Sentence:
-    said = {"knowledge": "Lose 1 knowledge", "morale": "Gain 1 morale"}.get(GAINS[k]) or f"Gain {gain_name(GAINS[k])}"
-    where = f" from {named(d.g, int(d.g['space']))}" if d.g["verb"] == Verb.MINE else ""
-    return _Sentence("Gain", f"{said}{where}{d.progress}")
-
-
-def _star(d: _Decision, place: int) -> _Sentence:
-    name = STAR_PLACES[place]
-    tile = TILES[int(d.g["tile"][MARKETS.index(name)])] if name in MARKETS else None
-    return _Sentence(
-        "Star", f"Place the star {star_place(d.g, place)}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else ""
+def _gain(d: _Decision, k: int) -> tuple[str, MoveFacts]:
+    said = (
+        Phrase(f"move.gain_{GAINS[k]}") if GAINS[k] in ("knowledge", "morale") else Phrase("move.gain", item=gain_name(GAINS[k]))
     )
+    if d.g["verb"] == Verb.MINE:
+        said = Phrase("move.gain_from", what=said, place=named(d.g, int(d.g["space"])))
+    return "", MoveFacts(Phrase("group.gain"), d.numbered(said))
+
+
+def _star(d: _Decision, place: int) -> tuple[str, MoveFacts]:
+    name = STAR_PLACES[place]
+    tiles = [TILES[int(d.g["tile"][MARKETS.index(name)])]] if name in MARKETS else []
+    text = Phrase("move.star", where=star_place(d.g, place))
+    notes = tuple(Phrase("note.penalty_ends", penalty=card(tile)) for tile in tiles)
+    return name, MoveFacts(Phrase("group.star"), text, gain=notes)
 
 
 # --------------------------------------------------------------------------------------------------------------- recruits
 
 
-def _choose_recruit(d: _Decision, card: int) -> _Sentence:
-    name, words = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})", recruit_words(RECRUIT_NAMES[card])
+def _choose_recruit(d: _Decision, number: int) -> tuple[str, MoveFacts]:
+    name = because(Phrase(f"name.{RECRUIT_NAMES[number]}"), faction(int(FACTION_OF[number])))
     if d.g["status"] != SETUP:
-        active = revealed_factions(d.g) >> int(FACTION_OF[card]) & 1
-        text = f"Keep {name}, " + ("active at once" if active else "hidden for now")
+        which = "keep_active" if revealed_factions(d.g) >> int(FACTION_OF[number]) & 1 else "keep_hidden"
     elif d.taker == Operation.DRAFTED:
-        text = f"Keep {name} in the draft"
+        which = "keep_in_draft"
     else:
-        text = f"Choose {name} as the {'hidden' if d.g['num_recruits'][d.p] else 'active'} recruit"
-    return _Sentence("Recruit", text, gain=words.removesuffix("."))
+        which = "choose_hidden" if d.g["num_recruits"][d.p] else "choose_active"
+    return "", MoveFacts(Phrase("group.recruit"), Phrase(f"move.{which}", recruit=name), gain=(card(RECRUIT_NAMES[number]),))
 
 
-def _choose_tile(d: _Decision, tile: int) -> _Sentence:
-    name, cost = TILES[tile], cost_words(MARKETS[0], TILES[tile]).replace(", ", " and ")
-    about = f"its space costs {cost}; without a star there: {tile_words(name)}"
-    return _Sentence("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
+def _choose_tile(d: _Decision, number: int) -> tuple[str, MoveFacts]:
+    tile = TILES[number]
+    notes = (
+        Phrase("note.tile_costs", cost=price(MARKETS[0], tile, "and")),
+        Phrase("note.without_star", penalty=card(tile)),
+    )
+    return "", MoveFacts(Phrase("group.tile"), Phrase("move.put_in", tile=space_name(MARKETS[0], tile)), gain=notes)
 
 
-# The fields of the sentences in `_BLOCKS`; each depends on the decision and the number of the move in its block.
-_FIELDS: dict[str, Callable[[_Decision, int], str]] = {
-    "number": lambda d, k: str(k + 1),
-    "result": lambda d, k: ("star", "recruit")[k],
-    "payment": lambda d, k: _PAYMENTS[k],
-    "card": lambda d, k: title(RECRUIT_NAMES[k]),
-    "asked": lambda d, k: title(RECRUIT_NAMES[int(d.g["card"])]),
-    "artifact": lambda d, k: amount(1, ARTIFACTS[k]),
-    "item": lambda d, k: signed("knowledge", 1) if k == KNOWLEDGE_ITEM else amount(1, ITEMS[k]),
-    "pair": lambda d, k: amount(2, ARTIFACTS[k]),
-    "match": lambda d, k: amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
-    "purpose": lambda d, k: d.paying_for,
+# The arguments of the templates in `_BLOCKS`; each depends on the decision and the number of the move in its block.
+_FIELDS: dict[str, Callable[[_Decision, int], Text | int]] = {
+    "number": lambda d, k: k + 1,
+    "result": lambda d, k: Phrase(f"resolution.{('star', 'recruit')[k]}"),
+    "payment": lambda d, k: Phrase(f"paying.{_PAYMENTS[k]}"),
+    "recruit": lambda d, k: Phrase(f"name.{RECRUIT_NAMES[k]}"),
+    "asked": lambda d, k: Phrase(f"name.{RECRUIT_NAMES[int(d.g['card'])]}"),
+    "artifact": lambda d, k: counted(1, ARTIFACTS[k]),
+    "item": lambda d, k: step("knowledge", 1) if k == KNOWLEDGE_ITEM else counted(1, ITEMS[k]),
+    "pair": lambda d, k: counted(2, ARTIFACTS[k]),
+    "match": lambda d, k: counted(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
     "other": lambda d, k: d.names[(d.p + k + 1) % len(d.names)],
     "partner": lambda d, k: d.names[int(d.g["partner"])],
     "offerer": lambda d, k: d.names[int(d.g["turn_player"])],
-    "progress": lambda d, k: d.progress,
 }
 
 
-@dataclass(frozen=True)
-class _Values:
-    """The values of the fields, each computed when a sentence uses it."""
+def _says(group: str, text: str, *fields: str) -> _Explain:
+    def explain(d: _Decision, k: int) -> tuple[str, MoveFacts]:
+        said = Phrase(f"move.{text}", **{name: _FIELDS[name](d, k) for name in fields})
+        return "", MoveFacts(Phrase(f"group.{group}"), said)
 
-    decision: _Decision
-    k: int
-
-    def __getitem__(self, name: str) -> str:
-        return _FIELDS[name](self.decision, self.k)
+    return explain
 
 
-def _says(group: str, text: str) -> _Explain:
-    return lambda d, k: _Sentence(group, text.format_map(_Values(d, k)))
+def _numbered(group: str, text: str, field: str) -> _Explain:
+    def explain(d: _Decision, k: int) -> tuple[str, MoveFacts]:
+        return "", MoveFacts(Phrase(f"group.{group}"), d.numbered(Phrase(f"move.{text}", item=_FIELDS[field](d, k))))
+
+    return explain
 
 
-def _pays(cost: str) -> _Explain:
-    return _says("Pay", f"Pay {cost} for {{purpose}}{{progress}}")
+def _pays(cost: str | int) -> _Explain:
+    def explain(d: _Decision, k: int) -> tuple[str, MoveFacts]:
+        item = counted(cost, "artifact") if isinstance(cost, int) else _FIELDS[cost](d, k)
+        return "", MoveFacts(Phrase("group.pay"), d.numbered(Phrase("move.pay", item=item, place=d.paying_for)))
+
+    return explain
 
 
 # ---------------------------------------------------------------------------------------------------------------- trading
 
 
-def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
-    """Returns the sentence of a move that sends an offer, which asks for these items."""
+def _send(d: _Decision, text: Phrase, asked: np.ndarray) -> tuple[str, MoveFacts]:
+    """Returns what a move says that sends an offer, which asks for these items."""
     cost, gain = (_items(counts) for counts in (d.g["chosen"], asked))
-    return _Sentence("Send", text, cost=cost, gain=gain, risk="the offer may be refused")
+    return "", MoveFacts(Phrase("group.send"), text, cost, (listed(gain, "comma"),), risk=(Phrase("risk.refused"),))
 
 
-def _items(counts: np.ndarray) -> str:
+def _items(counts: np.ndarray) -> tuple[Phrase, ...]:
     """Returns item counts, in the order of `ITEMS`, as parts of a cost."""
-    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
+    return tuple(counted(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
 
 
-def _ask(d: _Decision, item: int) -> _Sentence:
-    """Returns the sentence of a move that asks for an item; asking for the last one sends the offer (R15.2)."""
-    text = f"Ask {d.names[int(d.g['partner'])]} for {amount(1, ITEMS[item])}"
+def _ask(d: _Decision, item: int) -> tuple[str, MoveFacts]:
+    """Returns what a move says that asks for an item; asking for the last one sends the offer (R15.2)."""
+    fields = {"who": d.names[int(d.g["partner"])], "item": counted(1, ITEMS[item])}
     after, asked = copy_rows(d.rows), d.g["asked"].copy()
     asked[item] += 1
-    step(after, 0, actions.ASK + item, empty_tape())
-    return _Sentence("Ask for", text) if after[0]["ask"] == Decision.TRADE else _send(d, f"{text} and send the offer", asked)
+    play_step(after, 0, actions.ASK + item, empty_tape())
+    if after[0]["ask"] == Decision.TRADE:
+        return "", MoveFacts(Phrase("group.ask"), Phrase("move.ask", **fields))
+    return _send(d, Phrase("move.ask_and_send", **fields), asked)
+
+
+def _offer(d: _Decision, k: int) -> tuple[str, MoveFacts]:
+    return _send(d, Phrase("move.send", who=d.names[int(d.g["partner"])]), d.g["asked"])
 
 
 _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.PLACE, _place),
-    (actions.END, _says("End", "Place no further worker")),
-    (actions.RETRIEVE, _says("Retrieve", "Retrieve workers, {payment}")),
+    (actions.END, _says("end", "end")),
+    (actions.RETRIEVE, _says("retrieve", "retrieve", "payment")),
     (actions.TAKE, _take),
-    (actions.DONE, _says("Retrieve", "Retrieve no further worker")),
-    (actions.DILEMMA, _says("Dilemma", "Resolve the dilemma for a {result}")),
-    (actions.PAY, _pays("{item}")),
-    (actions.PAY_PAIR, _pays("{pair}")),
-    (actions.PAY_THREE, _pays("3 artifacts")),
-    (actions.PAY_MATCH, _pays("{match}")),
-    (actions.PAY_TWO, _pays("2 artifacts")),
-    (actions.PAY_ONE, _pays("1 artifact")),
-    (actions.GAIN, _gain_sentence),
-    (actions.LOSE, _says("Lose", "Lose {item} to the roll{progress}")),
-    (actions.DISCARD, _says("Discard", "Discard {artifact}{progress}")),
+    (actions.DONE, _says("retrieve", "done")),
+    (actions.DILEMMA, _says("dilemma", "dilemma", "result")),
+    (actions.PAY, _pays("item")),
+    (actions.PAY_PAIR, _pays("pair")),
+    (actions.PAY_THREE, _pays(3)),
+    (actions.PAY_MATCH, _pays("match")),
+    (actions.PAY_TWO, _pays(2)),
+    (actions.PAY_ONE, _pays(1)),
+    (actions.GAIN, _gain),
+    (actions.LOSE, _numbered("lose", "lose", "item")),
+    (actions.DISCARD, _numbered("discard", "discard", "artifact")),
     (actions.STAR, _star),
-    (actions.USE, _says("Recruit", "Use {card}")),
-    (actions.SKIP, _says("Recruit", "Do not use {asked}")),
-    (actions.SET, _says("Set a face", "Set the worker to {number}")),
+    (actions.USE, _says("recruit", "use", "recruit")),
+    (actions.SKIP, _says("recruit", "skip", "asked")),
+    (actions.SET, _says("set", "set", "number")),
     (actions.SACRIFICE, _sacrifice),
     (actions.CHOOSE_RECRUIT, _choose_recruit),
     (actions.CHOOSE_TILE, _choose_tile),
-    (actions.SET_MORALE, _says("Morale", "Start with morale {number}")),
-    (actions.SET_KNOWLEDGE, _says("Knowledge", "Start with knowledge {number}")),
-    (actions.TRADE, _says("Trade", "Offer {other} a trade")),
-    (actions.GIVE, _says("Give", "Offer {partner} {item}")),
+    (actions.SET_MORALE, _says("morale", "morale", "number")),
+    (actions.SET_KNOWLEDGE, _says("knowledge", "knowledge", "number")),
+    (actions.TRADE, _says("trade", "trade", "other")),
+    (actions.GIVE, _says("give", "give", "partner", "item")),
     (actions.ASK, _ask),
-    (actions.OFFER, lambda d, k: _send(d, f"Send the offer to {d.names[int(d.g['partner'])]}", d.g["asked"])),
-    (actions.ACCEPT, _says("Answer", "Accept the offer of {offerer}")),
-    (actions.REFUSE, _says("Answer", "Refuse the offer of {offerer}")),
+    (actions.OFFER, _offer),
+    (actions.ACCEPT, _says("answer", "accept", "offerer")),
+    (actions.REFUSE, _says("answer", "refuse", "offerer")),
 ]
 
 
@@ -377,14 +434,22 @@ def question(game: Game, seat: int | None = None, names: Sequence[str] | None = 
     Raises:
         ValueError: there is no such seat, or `names` does not have one name for each player.
     """
+    return str(question_phrase(game, seat, names))
+
+
+def question_phrase(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> Phrase:
+    """Returns what `question` says; the argument `what` of the phrase is what is asked."""
     if seat is not None:
         _check_seat(game, seat, "None or ")
     decision = _Decision(game, seat, names)
     g = decision.g
     if g["status"] == OVER:
-        return f"The game has ended: {does(decision.names[int(g['winner'])], 'has won')}"
+        return Phrase("question.over", what=does(decision.names[int(g["winner"])], "has_won"))
     if g["status"] == TRUNCATED:
-        return "The game was cut off: nobody has won"
+        return Phrase("question.cut_off")
     who = decision.names[decision.p]
-    asked = prompt(g, named=lambda space: named(g, space), titled=title, person=decision.names.__getitem__)
-    return f"{capital(who)}: {asked}" + (decision.progress if g["ask"] == Decision.SERIES else "")
+    asked: Text = prompt(g, lambda space: named(g, space), lambda name: Phrase(f"name.{name}"), decision.names.__getitem__)
+    if g["ask"] == Decision.SERIES:
+        asked = decision.numbered(asked)
+    asks = Phrase("question.asks", who=who, what=asked)
+    return asks if isinstance(who, str) else Phrase("capital", text=asks)

@@ -1,59 +1,110 @@
-"""The English texts that a server sends to its pages, for tests of the catalogues that translate them."""
+"""The English texts of the pages and of their server, from the sources, for tests of the catalogues that translate them."""
 
 from __future__ import annotations
 
-import html
-import random
-import re
+import ast
+import json
 from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
+import euphoria_agents.play
 from euphoria_agents.play.web.app import AGENTS
-from euphoria_agents.play.web.board_data import facts
-from euphoria_env import Game
-from euphoria_env.render.board import board_fragment
-from euphoria_env.render.view import view_of
-from euphoria_env.words import legal_moves, log, question
-from tests.tools.playing import all_rules, prefer, random_move
-from tests.tools.positions import any_position
+from euphoria_agents.play.web.board_data import STATIC, facts
+from euphoria_agents.play.web.scenes import lessons
+from euphoria_env.board import ARTIFACTS, GOODS
 
-NAMES = ("Xan", "Yul", "Qin", "Wynn", "Zod", "Vix")
-FACTS = facts(AGENTS)
-_TITLES = {name: one["title"] for name, one in (FACTS["recruits"] | FACTS["tiles"]).items()}
+_LABELS = ("title", "aria-label", "placeholder", "label")
+_SAYS = ("t", "plural")  # the functions of the pages whose first texts are keys
 
 
-def texts_of_games(positions: int, seed: int = 5) -> set[str]:
-    """All texts of games by all rules, and of games that begin at random positions."""
-    rng = random.Random(seed)
-    known = [*FACTS["spaces"].values(), *FACTS["tiles"].values(), *FACTS["recruits"].values()]
-    found = {text for one in known for text in (one["title"], one["words"])}
-    found.update(FACTS["agent_words"].values(), FACTS["dilemmas"].values(), (one["title"] for one in FACTS["regions"]))
-    for rules in all_rules():
-        found |= _texts_of_game(Game(rules, seed=rng.randrange(10**6)), rng, 120, shown=0.2)
-    for _ in range(positions):
-        found |= _texts_of_game(Game.from_dict({**any_position(rng), "seed": rng.randrange(1000)}), rng, 12, shown=0.5)
-    return found - {""}
+class _Texts(HTMLParser):
+    """Finds the texts and labels of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._inside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside.append(tag)
+        self.found += [value for name, value in attrs if name in _LABELS and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        while tag in self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"code", "style", "script"} & set(self._inside[-1:]):
+            self.found.append(data)
 
 
-def _texts_of_game(game: Game, rng: random.Random, decisions: int, shown: float) -> set[str]:
-    """The texts of a game: of a share of its decisions, and of the log."""
-    names, policy, found = NAMES[: game.rules.num_players], rng.choice([prefer, random_move]), set[str]()
-    for _ in range(decisions):
-        if rng.random() < shown or not game.legal():
-            found.update(_texts_of_decision(game, names))
-        if not game.legal():
-            break
-        game.play(policy(game, rng))
-    return found.union(*(log(game, seat, names) for seat in (None, 0, 1)))
+def plain(texts: Iterator[str]) -> set[str]:
+    """Texts without the space around them and the line breaks in them, unless nothing is left."""
+    return {" ".join(text.split()) for text in texts} - {""}
 
 
-def _texts_of_decision(game: Game, names: tuple[str, ...]) -> Iterator[str]:
-    for move in legal_moves(game, game.player, names):
-        yield from (move.group, move.text, move.cost, move.gain, move.risk)
-    for seat in (game.player, None):
-        view = view_of(game, seat, names)
-        yield from (question(game, seat, names), view.headline, view.offer)
-        for player in view.players:
-            yield from (re.sub(r"[a-z]+(_[a-z]+)*", lambda name: _TITLES.get(name[0], name[0]), one) for one in player.asides)
-            yield from player.notes
-    drawing = board_fragment(view, names=names)
-    yield from map(html.unescape, re.findall(r'aria-label="([^"]+)"', drawing) + re.findall(r"<text[^>]*>([^<]+)<", drawing))
+def _html_texts() -> Iterator[str]:
+    for path in STATIC.glob("*.html"):
+        parser = _Texts()
+        parser.feed(path.read_text(encoding="utf-8"))
+        yield from parser.found
+
+
+def _strings(source: str) -> Iterator[tuple[str, str]]:
+    """The strings of a script, those that are added up as one, each with the name of the function whose argument it is."""
+    callers, at, text = [""], 0, ""
+    while at < len(source):
+        sign = source[at]
+        if source.startswith("//", at):
+            at = source.find("\n", at)
+        elif sign == '"':
+            end = at + 1
+            while source[end] != '"':
+                end += 1 + (source[end] == "\\")
+            text += json.loads(source[at : end + 1])
+            at = end
+            if not source[at + 1 :].lstrip().startswith('+ "') and not source[at + 1 :].lstrip().startswith("+\n"):
+                yield text, callers[-1]
+                text = ""
+        elif sign in "([{":
+            before = at
+            while before and (source[before - 1].isalnum() or source[before - 1] in "_$."):
+                before -= 1
+            callers.append(source[before:at] if sign == "(" else callers[-1] if sign == "[" else "")
+        elif sign in ")]}" and len(callers) > 1:
+            callers.pop()
+        at += 1
+
+
+def _script_strings() -> Iterator[tuple[str, str]]:
+    for path in STATIC.glob("*.js"):
+        yield from _strings(path.read_text(encoding="utf-8"))
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts_of(one)
+    elif isinstance(value, str):
+        yield value
+
+
+def said_texts() -> set[str]:
+    """The texts that need a translation: keys that scripts name, pages, lessons, options of the rules, agents."""
+    steps = [step for lesson in lessons() for step in lesson["steps"]]
+    found = [text for text, caller in _script_strings() if caller in _SAYS and any(sign.isalpha() for sign in text)]
+    found += [lesson["title"] for lesson in lessons()]
+    found += [text for step in steps for text in (step["task"], step["right"], *step.get("wrong", {}).values())]
+    found += [option["help"] for option in facts(AGENTS)["rules"].values()]
+    found += [*AGENTS.values(), *(words for text in AGENTS.values() for words in text.split(": ")), *GOODS, *ARTIFACTS]
+    return plain(iter(found)) | plain(_html_texts())
+
+
+def known_texts() -> set[str]:
+    """All that may be a text: what needs a translation, and every string of the scripts and of their server."""
+    folder = Path(euphoria_agents.play.__file__).parent
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.rglob("*.py")]
+    strings = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return said_texts() | plain(text for text, _ in _script_strings()) | plain(one for one in strings if isinstance(one, str))

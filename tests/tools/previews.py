@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from euphoria_env import Game, Rules, words
@@ -13,13 +12,12 @@ from euphoria_env.board import ARTIFACTS, FACTIONS, FIRST_ARTIFACT, GOODS, ITEMS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.event_kinds import EventKind
 from euphoria_env.events import Event
+from euphoria_env.phrases import YOU, Phrase, Text
 from euphoria_env.words import Move
-from euphoria_env.words.names import short_name
 from tests.tools.playing import prefer, random_move
 from tests.tools.positions import any_position, random_rules
 
 _E = EventKind
-_ARTIFACT_WORDS = {"artifact", "artifacts", *ARTIFACTS, "bats", "bears", "books", "boxes"}
 _MARKERS = {
     _E.KNOWLEDGE_GAINED: "knowledge +", _E.KNOWLEDGE_PAID: "knowledge +", _E.KNOWLEDGE_LOST: "knowledge -",
     _E.MORALE_GAINED: "morale +", _E.MORALE_PAID: "morale -", _E.MORALE_LOST: "morale -",
@@ -29,7 +27,8 @@ _ONE = {_E.DRAWN: "+artifact", _E.WORKER_GAINED: "+worker", _E.SACRIFICED: "-wor
 _ONE |= dict.fromkeys((_E.STAR, _E.STAR_ON_RECRUIT, _E.STAR_ON_DILEMMA), "+star")
 _UNTOLD = ("trade", "give", "ask", "offer", "choose")  # moves without consequences in words
 PLACES = ("open", "further", "nothing")  # the decisions at which a window begins and ends
-_NOTES = re.compile(r"(?:you|perhaps|the|all|its|then) |player \d|.* may follow")
+_SETS = {"resource": GOODS[4:], "commodity": GOODS[:4], "other commodity": GOODS[:3]}
+_RISKS = {"WORKER_LOST": ("risk.check",), "HAND_LIMIT": ("risk.hand_limit", "risk.perhaps_hand_limit"), "STAYS": ("risk.stays",)}
 
 
 def _change(event: Event) -> tuple[str, int] | None:
@@ -40,34 +39,44 @@ def _change(event: Event) -> tuple[str, int] | None:
     if kind in _ITEMS and b:
         return _ITEMS[EventKind(kind)] + (ITEMS[a] if a < FIRST_ARTIFACT else "artifact"), b
     if kind in (_E.ALLEGIANCE, _E.MINER):
-        return f"{FACTIONS[a].capitalize()} {'allegiance' if kind == _E.ALLEGIANCE else 'miner'} +", 1
+        return f"{FACTIONS[a]} {'allegiance' if kind == _E.ALLEGIANCE else 'miner'} +", 1
     return (_ONE[EventKind(kind)], 1) if kind in _ONE else None
 
 
-def _parsed(part: str, sign: str) -> tuple[str, int] | None:
+def _name(thing: Phrase) -> str:
+    """What an amount or a step is of."""
+    name = thing.id.partition(".")[2].removesuffix("_at")
+    if thing.id.startswith("track."):
+        return f"{thing.args['a'].id.partition('.')[2]} {name}" if "a" in thing.args else name
+    return "artifact" if name in ARTIFACTS else name
+
+
+def _certain(part: Text, sign: str) -> tuple[str, int] | None:
     """A part of a cost or a gain as what changes and by how much; None if it leaves a choice."""
-    part = re.sub(r" \(.*?\)$", "", part)
-    if " or " in part or "resource" in part or "commodit" in part:
+    while isinstance(part, Phrase) and part.id == "because":
+        part = part.args["what"]
+    if not isinstance(part, Phrase) or not part.id.startswith(("amount.", "track.")) or _name(part) in _SETS:
         return None
-    if match := re.fullmatch(r"(.+ [+-])(\d+)", part):
-        return match[1], int(match[2])
-    match = re.fullmatch(r"(\d+) (\w+)( .*)?", part)
-    assert match, part
-    what = {"workers": "worker", "stars": "star"}.get(match[2], match[2])
-    what = "artifact" if what.lower() in _ARTIFACT_WORDS else what
-    assert what in (*GOODS, "artifact", "worker", "star"), part
-    return sign + what, int(match[1])
+    n = part.args["n"]
+    return (f"{_name(part)} {'+' if n > 0 else '-'}", abs(n)) if part.id.startswith("track.") else (sign + _name(part), n)
 
 
-def _mentioned(text: str) -> set[str]:
-    """The possible changes of which a text speaks."""
-    found = {name for name in (*GOODS, "star", "worker") if name in text}
-    if any(word in text.lower() for word in _ARTIFACT_WORDS):
-        found.add("artifact")
-    for kind, items in (("resource", GOODS[4:]), ("commodit", GOODS[:4])):
-        found |= {*items} if kind in text else set()
-    found = {sign + name for name in found for sign in "+-"}
-    return found | {f"{name} {sign}" for name in ("knowledge", "morale") for sign in "+-" if name in text}
+def _mentioned(texts: Iterable[Text]) -> tuple[set[str], set[str]]:
+    """The possible changes of which texts speak, and the ids of all in them."""
+    found, ids = set[str](), set[str]()
+    for phrase in (one for text in texts if isinstance(text, Phrase) for one in text.within()):
+        ids.add(phrase.id)
+        kind = phrase.id.partition(".")[0]
+        if kind in ("amount", "noun", "track", "a_pair"):
+            name = "artifact" if kind == "a_pair" else _name(phrase)
+            found |= {f"{sign}{one}" for one in _SETS.get(name, (name,)) for sign in "+-"} | {f"{name} {sign}" for sign in "+-"}
+        elif kind == "risk" and "faces" in phrase.args:
+            found |= {f"-{good}" for good in GOODS}
+        elif phrase.id in ("note.missing", "item.star"):
+            found.add("+star")
+        elif kind == "risk" and phrase.id.endswith("check"):
+            found.add("-worker")
+    return found, ids
 
 
 @dataclass
@@ -78,57 +87,60 @@ class _Window:
     player: int
     whole: bool  # whether the move says everything: not in the middle of a turn
     first: int  # the number of its first event
-    asked: list[tuple[int, str]] = field(default_factory=list)  # abilities that are asked, and not used: players, short names
+    asked: list[tuple[int, str]] = field(default_factory=list)  # abilities that are asked, and not used: players, recruits
 
 
 def _mistakes(window: _Window, game: Game) -> Iterator[str]:
     """The events that were not announced, or did not happen."""
-    move, p = window.move, window.player
+    facts, p = window.move.facts, window.player
     events = game.events[window.first :]
     events = events[: next((k for k, e in enumerate(events) if e.kind in (_E.TURN, _E.RECRUIT_DEALT)), len(events))]
     known = events[: next((k for k, e in enumerate(events) if e.kind in (_E.BUILT, _E.REVEALED)), len(events))]
-    gain, *notes = move.gain.split("; ") if move.gain else [""]
-    if _NOTES.match(gain):
-        gain, notes = "", [gain, *notes]
-    parts = [(part, "-") for part in filter(None, move.cost.split(", "))] + [
-        (part, "+") for part in filter(None, gain.split(", "))
-    ]
     sure, happened = Counter[str](), Counter[str]()
-    for name, n in filter(None, (_parsed(*part) for part in parts)):
+    for name, n in filter(
+        None, (_certain(part, sign) for parts, sign in ((facts.cost, "-"), (facts.gain, "+")) for part in parts)
+    ):
         sure[name] += n
     for name, n in filter(None, (_change(event) for event in events if event.player == p)):
         happened[name] += n
     yield from (f"{name} {n} does not happen, but {happened[name]}" for name, n in sure.items() if happened[name] < n)
-    yield from _unannounced(
-        window, known if window.whole else [], sure, "; ".join([*notes, move.risk, *(part for part, _ in parts)])
-    )
-    for name, risk in (("WORKER_LOST", "knowledge check"), ("HAND_LIMIT", "hand limit"), ("STAYS", "too little is left")):
+    yield from _unannounced(window, known if window.whole else [], sure)
+    for name, risks in _RISKS.items():
         for event in known:
-            if "gambler" in move.notation and event.player != p:  # it depends on the hand that is shown
+            if "gambler" in window.move.notation and event.player != p:  # it depends on the hand that is shown
                 continue
-            if event.kind == _E[name] and not re.search(risk if event.player == p else rf"player {event.player}\b", move.risk):
+            told = [risk for risk in facts.risk if isinstance(risk, Phrase) and risk.id in risks]
+            if event.kind == _E[name] and not any(risk.args.get("who", YOU) == _who(event.player, p) for risk in told):
                 yield f"{name} of player {event.player}"
 
 
-def _unannounced(window: _Window, events: list[Event], sure: Counter[str], text: str) -> Iterator[str]:
-    """The changes that no part of the text speaks of, and abilities that it does not name."""
-    p, open_, plain = window.player, _mentioned(text), Counter[str]()
+def _who(q: int, p: int) -> Phrase:
+    """What a player is called in the moves of player p."""
+    return YOU if q == p else Phrase("player", n=q)
+
+
+def _unannounced(window: _Window, events: list[Event], sure: Counter[str]) -> Iterator[str]:
+    """The changes that no part of the move speaks of, and abilities that it does not name."""
+    p, facts, plain = window.player, window.move.facts, Counter[str]()
+    texts = (*facts.cost, *facts.gain, *facts.notes, *facts.risk)
+    open_, ids = _mentioned(texts)
+    within = {one for text in texts if isinstance(text, Phrase) for one in text.within()}
     if any(
         event.kind == _E.ABILITY and RECRUIT_NAMES[event.a] == "maggie_the_outlaw" for event in events
     ):  # whom the choice of workers alone decides
         return
     for event in events:
-        if event.kind == _E.WON and "win" not in text:
+        if event.kind == _E.WON and not ids & {"does.wins", "risk.by_roll"}:
             yield f"player {event.player} wins"
         if found := _change(event):
             if event.player == p:
                 plain[found[0]] += found[1]
-            elif event.kind not in (_E.GIVEN, _E.RECEIVED) and not re.search(rf"player {event.player}\b", text):
+            elif event.kind not in (_E.GIVEN, _E.RECEIVED) and _who(event.player, p) not in within:
                 yield f"{found} for player {event.player}"
     yield from (f"{name} {n} is not announced" for name, n in plain.items() if n > sure[name] and name not in open_)
-    for q, name in window.asked if window.whole else ():
-        if name not in text or (q != p and not re.search(rf"player {q}\b", text)):
-            yield f"{name} of player {q} is asked"
+    for q, card in window.asked if window.whole else ():
+        if Phrase("card_of", who=_who(q, p), card=Phrase(f"short.{card}")) not in within:
+            yield f"{card} of player {q} is asked"
 
 
 def played(rng: random.Random) -> Iterator[tuple[Game, list[Move], str]]:
@@ -159,7 +171,7 @@ def compared(decisions: int, seed: int) -> Iterator[tuple[str, Move, str]]:
                 yield from ((text, window.move, start) for window in windows for text in _mistakes(window, game))
                 windows = []
             if game.deciding == "use":
-                asked = game.player, short_name(RECRUIT_NAMES[int(game.states[0]["card"])])
+                asked = game.player, RECRUIT_NAMES[int(game.states[0]["card"])]
                 for window in windows:
                     window.asked.append(asked)
                 windows = [] if notation.startswith("use") else windows

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import builtins
 import re
+from typing import Any, Self
 
 from euphoria_agents.play.agents import Unavailable
 from euphoria_env import agent_protocol
 
 PLACE = r"\(\w+\.py, line \d+\)"  # all that is shown of the code of an agent
+
+
+class Told(str):
+    """A message in English that pages can say in their language: `key` with {names} for its `parts`."""
+
+    key: str
+    parts: dict[str, Any]
+
+    def __new__(cls, key: str, **parts: Any) -> Self:
+        """Fills in the parts."""
+        made = super().__new__(cls, key.format(**parts))
+        made.key, made.parts = key, parts
+        return made
 
 
 class WrongSeat(ValueError):
@@ -26,7 +40,7 @@ class PlayerFailed(agent_protocol.AgentFailed):
     """
 
     def __init__(self, seat: int, spec: str, error: Exception) -> None:
-        super().__init__(f"the agent {spec} of seat {seat} failed: {_public(error)}")
+        super().__init__(Told("the agent {agent} of seat {seat} failed: {why}", agent=spec, seat=seat, why=_public(error)))
         self.seat, self.spec = seat, spec
 
 

@@ -14,11 +14,11 @@ from euphoria_env import Game, actions, words
 from euphoria_env.board import ITEMS, SLOTS
 from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import Event, EventKind
+from euphoria_env.phrases import YOU, Phrase, Text, listed
 
 MAX_WAYS = 200  # the most ways that are listed
 
-_CHECK = "knowledge check: "  # the risk that begins so is told with the text
-_SAID = (_CHECK, "leaves ", "the resource paid there")  # so begin the risks that the text says, or that are told of all workers
+_SAID = ("risk.leaves", "risk.resource_lost")  # the risks that are told of all workers
 _MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # the events by which a series moves items
 
 
@@ -79,8 +79,8 @@ class Retrieval:
     actions: tuple[int, ...]  # the action ids of the answers, in order
     payment: int | None  # the action id of the payment; None: it has been chosen already
     workers: tuple[str, ...]  # the workers, each with its face and its space: "5 farm"
-    text: str  # what it does, with the chance to lose a worker
-    risk: str  # further losses
+    text: Phrase  # what it does, with the chance to lose a worker
+    risk: Text  # further losses
 
 
 def retrievals(game: Game, names: Sequence[str]) -> list[Retrieval]:
@@ -109,7 +109,7 @@ def _retrievals(
             workers = [_worker(own, name) for name in chosen] or [f"{face} {space}" for space in own for face in own[space]]
             explained = explained or {move.action: move for move in words.legal_moves(game, game.player, names)}
             payment = answers[0] if answers[0] < actions.TAKE else None
-            yield Retrieval(answers, payment, tuple(workers), *_told(explained[action].risk.split("; "), workers))
+            yield Retrieval(answers, payment, tuple(workers), *_told(explained[action].facts.risk, workers))
 
 
 def _worker(own: dict[str, list[int]], name: str) -> str:
@@ -118,10 +118,13 @@ def _worker(own: dict[str, list[int]], name: str) -> str:
     return f"{own[worker][0]} {worker}" if worker in own else worker
 
 
-def _told(risks: Sequence[str], workers: Sequence[str]) -> tuple[str, str]:
+def _told(risks: Sequence[Text], workers: Sequence[str]) -> tuple[Phrase, Text]:
     """Returns what a retrieval does, and further risks, from the risks of its last answer."""
-    chances = [risk.removeprefix(_CHECK).replace("your highest", "a") for risk in risks if risk.startswith(_CHECK)]
+    own = [risk for risk in risks if isinstance(risk, Phrase) and risk.id == "risk.check" and risk.args["who"] == YOU]
+    text = Phrase("retrieval.text", n=len(workers))
+    if own:
+        text = Phrase("retrieval.checked", n=len(workers), chance=own[0].args["chance"])
     paid = sum(worker[2:] in SLOTS for worker in workers)
-    lost = [f"what {'they' if paid > 1 else 'it'} paid on a site is lost"] if paid else []
-    further = [risk for risk in risks if risk and not risk.startswith(_SAID)]
-    return ": ".join([f"Take back {len(workers)} and roll", *chances]), "; ".join(lost + further)
+    lost = [Phrase("retrieval.resource_lost", n=paid)] if paid else []
+    further = [risk for risk in risks if risk not in own and not (isinstance(risk, Phrase) and risk.id in _SAID)]
+    return text, listed([*lost, *further], "semicolon")

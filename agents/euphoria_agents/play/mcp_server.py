@@ -118,7 +118,8 @@ class Table:
             raise ValueError(f"{answer.error}; {HOW_TO_PLAY}")
         session.play(self._seat, answer.move)
         self._let_agents_play(session)
-        return "\n".join([*session.log(self._seat, before), "", session.question(self._seat), "", self.moves()])
+        lines = map(str, [*session.log(self._seat, before), "", session.question(self._seat), "", self.moves()])
+        return "\n".join(lines)
 
     def rules(self, length: str = "short") -> str:
         """Returns the rules of the game.

@@ -16,7 +16,7 @@ from euphoria_agents.agent import Agent, Explanation, explained
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.play.agents import Agents
-from euphoria_agents.play.failures import PlayerFailed, Stale, WrongSeat
+from euphoria_agents.play.failures import PlayerFailed, Stale, Told, WrongSeat
 from euphoria_agents.play.joint_moves import Retrieval, Way, belong_together, retrievals, ways_to_answer
 from euphoria_agents.play.seats import Seat
 from euphoria_agents.play.undo import may_be_taken_back
@@ -29,7 +29,10 @@ from euphoria_env.derived_seeds import stretched
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.memory import memory_of
+from euphoria_env.phrases import Phrase
 from euphoria_env.render.view import View, view_of
+from euphoria_env.words.event_text import Line, log_lines
+from euphoria_env.words.move_text import question_phrase
 
 T = TypeVar("T")
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
@@ -97,7 +100,7 @@ class Session:
 
     def _replay(self, record: str, decisions: int | None = None) -> None:
         """Replays a record, up to a number of decisions."""
-        self._logs: dict[int | None, list[str]] = {}
+        self._logs: dict[int | None, list[Line]] = {}
         self._views: dict[tuple[int, int | None], View] = {}
         for self._game, line in steps(record):
             if self.decisions == decisions or not line:
@@ -123,6 +126,11 @@ class Session:
     def over(self) -> bool:
         """Whether the game has ended, or was cut off."""
         return self._game.over or self._game.truncated
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the game was cut off, so that nobody has won."""
+        return self._game.truncated
 
     @property
     def decisions(self) -> int:
@@ -172,19 +180,19 @@ class Session:
             self._views[key] = view_of(self.game_at(decision), seat, self.names)
         return self._views[key]
 
-    def question(self, seat: int | None = None) -> str:
+    def question(self, seat: int | None = None) -> Phrase:
         """Returns the decision to be made as a sentence."""
-        return words.question(self._game, seat, self.names)
+        return question_phrase(self._game, seat, self.names)
 
     def moves(self, seat: int) -> list[words.Move]:
         """Returns the legal moves of a seat, explained; none if another seat must decide."""
         return words.legal_moves(self._game, seat, self.names)
 
-    def log(self, seat: int | None = None, since: int = 0) -> list[str]:
+    def log(self, seat: int | None = None, since: int = 0) -> list[Line]:
         """Returns what followed each decision from number `since` on, in words, as the seat may know it."""
         self._check_viewer(seat)
         lines = self._logs.setdefault(seat, [])
-        lines += words.log(self._game, seat, self.names, len(lines))
+        lines += log_lines(self._game, seat, self.names, len(lines))
         return lines[since:]
 
     def events(self, seat: int | None = None, since: int = 0) -> list[list[Event]]:
@@ -240,7 +248,7 @@ class Session:
         self._check_seat(seat)
         self._check_version(version)
         if not self.over and seat != self.player:
-            raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
+            raise WrongSeat(Told("seat {decider} must decide, not seat {seat}", decider=self.player, seat=seat))
         if moves[1:] and not belong_together(self._game, moves):
             raise ValueError(NOT_TOGETHER)
         try:
@@ -271,7 +279,8 @@ class Session:
 
     def _check_version(self, version: Any) -> None:
         if version is not None and version != self.version:
-            raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
+            seen = shown(version)
+            raise Stale(Told("the game has changed since version {seen}; this is version {now}", seen=seen, now=self.version))
 
     def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
         """Gives a seat to an agent, or to a person (`spec` None), who gets the name `name` unless another player has it.

@@ -9,6 +9,9 @@ from euphoria_agents.play.study.decision_analysis import best_of
 from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import words
+from euphoria_env.phrases import Phrase, Text
+from euphoria_env.words.event_text import Line, log_lines
+from euphoria_env.words.move_text import question_phrase
 
 MIN_REGRET = 0.01  # only above this regret the better move is named
 
@@ -18,7 +21,7 @@ class Transcript:
 
     def __init__(self, game: Replayed, names: Sequence[str]) -> None:
         self.game, self.names = game, names
-        self._moves: dict[tuple[int, int], str] = {}
+        self._moves: dict[tuple[int, int], Text] = {}
 
     @cached_property
     def players(self) -> list[int]:
@@ -30,12 +33,12 @@ class Transcript:
         """The number of the turn of each decision, 0 during the setup; the last entry is for the end of the game."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
-    def log(self, seats: Sequence[int | None]) -> list[str]:
+    def log(self, seats: Sequence[int | None]) -> list[Line]:
         """Returns the log of each decision, as the seat that `seats` gives for it may know it; None: as everybody may."""
-        logs = {seat: words.log(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
+        logs = {seat: log_lines(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
-    def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
+    def better(self, entries: Iterable[Entry]) -> dict[int, list[Text]]:
         """Returns the move played and the best move in words, by decision, for the entries with a regret above `MIN_REGRET`."""
         return {
             one["ply"]: [self.move(one["ply"], action) for action in (one["played"], best_of(one["moves"])[0])]
@@ -43,10 +46,10 @@ class Transcript:
             if (one["regret"] or 0) > MIN_REGRET
         }
 
-    def move(self, ply: int, action: int) -> str:
+    def move(self, ply: int, action: int) -> Text:
         """Returns a legal move of a decision as a sentence."""
         if (ply, action) not in self._moves:
-            self._moves |= {(ply, one.action): one.text for one in self.moves(ply)}
+            self._moves |= {(ply, one.action): one.facts.text for one in self.moves(ply)}
         return self._moves[ply, action]
 
     def spaces(self, ply: int) -> list[dict[str, int | str]]:
@@ -58,6 +61,6 @@ class Transcript:
         now = self.game.at(ply)
         return words.legal_moves(now, now.player, self.names)
 
-    def question(self, ply: int) -> str:
+    def question(self, ply: int) -> Phrase:
         """Returns the question of a decision as a sentence."""
-        return words.question(self.game.at(ply), None, self.names)
+        return question_phrase(self.game.at(ply), None, self.names)

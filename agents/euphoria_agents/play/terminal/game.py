@@ -14,9 +14,11 @@ from euphoria_agents.play import AGENT_NAMES, PlayerFailed, Session, save_game
 from euphoria_agents.play.terminal.screen import HEADING, QUIET, WARNING, Screen
 from euphoria_agents.play.terminal.texts import best_moves, explain, possessions, stars_placed
 from euphoria_env.agent_protocol import AgentFailed
+from euphoria_env.phrases import YOU
 from euphoria_env.render.text import board_text, short_board
 from euphoria_env.render.theme import PLAYER_COLOURS
 from euphoria_env.words import Move, lessons
+from euphoria_env.words.event_text import Line
 
 T = TypeVar("T")
 STILL_THINKING = 10.0  # seconds after which the screen says that an agent is still thinking
@@ -106,7 +108,7 @@ class TerminalGame:
             self._show_board(seat)
         self.screen.say()
         self.screen.say(possessions(self.session.view(seat).players[seat]), label="You have: ")
-        self.screen.say(self.session.question(seat), HEADING)
+        self.screen.say(str(self.session.question(seat)), HEADING)
         self._show_moves()
         while self.session.version == version:
             self._obey(self._ask("> "), seat)
@@ -237,9 +239,9 @@ class TerminalGame:
         self._show_log(self.session.log(seat, self._log_shown[seat]))
         self._log_shown[seat] = self.session.decisions
 
-    def _show_log(self, lines: Iterable[str]) -> None:
+    def _show_log(self, lines: Iterable[Line]) -> None:
         for line in lines:
-            self.screen.say(line, "" if line.startswith("You ") else QUIET, "  * ")
+            self.screen.say(str(line), "" if line.clauses[0][0] == YOU else QUIET, "  * ")
 
     def _show_board(self, seat: int | None) -> None:
         self.screen.show(short_board(self.session.view(seat), self._names, self.screen.width))
@@ -254,7 +256,7 @@ class TerminalGame:
             self._show_log(self.session.log(None, max(self._log_shown[seat] for seat in people)))
         self._show_board(only)
         self.screen.say()
-        self.screen.say(self.session.question(only), HEADING)
+        self.screen.say(str(self.session.question(only)), HEADING)
         view, ranking = self.session.view(), self.session.game_at().ranking or []
         for rank, seat in sorted(zip(ranking, range(len(ranking)), strict=True)):
             self.screen.say(f"{rank}. {self._name(seat)}: {stars_placed(view.players[seat])}", label="  ")
@@ -305,7 +307,9 @@ class TerminalGame:
         if rest and not (rest.isascii() and rest.isdecimal() and int(rest[:9]) > 0):
             raise ValueError("log takes the number of decisions, such as log 50")
         lines = self.session.log(self.session.player)[-int(rest[:9] or LINES) :]
-        self._show_log(lines or ["nothing has happened yet"])
+        if not lines:
+            self.screen.say("nothing has happened yet", QUIET, "  * ")
+        self._show_log(lines)
 
     def _card(self, rest: str) -> None:
         if not rest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -23,6 +23,7 @@ from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER,
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import Store
 from euphoria_env.json_reader import Json
+from euphoria_env.phrases import LANGUAGES
 
 AGENTS = {  # the agents that the pages offer, the default first
     "ppo": "hard: the trained player",
@@ -48,7 +49,7 @@ def make_app(
     agents = AgentService(Agents(allowed, limits.agents, limits.seconds, limits.first_seconds), list(offered), limits)
     registry = GameRegistry(store, agents, limits)
     all_studies = studies.StudyEndpoints(registry)
-    public = facts(offered)
+    public = {language: facts(offered, language) for language in LANGUAGES}
     table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, public)
 
     @asynccontextmanager
@@ -70,18 +71,18 @@ def make_app(
     return app
 
 
-def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Json) -> list[Endpoint]:
+def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Mapping[str, Json]) -> list[Endpoint]:
     """Returns every endpoint with its permission and the type of its body. Whoever knows a study's name may look at it."""
 
-    async def all_facts(_: RequestContext) -> Json:
-        return facts
+    async def all_facts(context: RequestContext) -> Json:
+        return facts[context.language]
 
     a_game, a_study = (f"{PATHS[kind]}/{{{kind}}}" for kind in ("game", "study"))
     at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
     return [
         Endpoint("GET", "/api/facts", ANYBODY, all_facts),
         Endpoint("GET", "/api/demo", ANYBODY, game.demo),
-        Endpoint("GET", "/api/pictures", ANYBODY, lambda _: scenes.pictures()),
+        Endpoint("GET", "/api/pictures", ANYBODY, lambda context: scenes.pictures(context.language)),
         Endpoint("GET", "/api/games", ANYBODY, game.list),
         Endpoint("POST", "/api/games", ANYBODY, game.make, games.NewGame),
         Endpoint("DELETE", a_game, OWNER, game.delete, reads=False),

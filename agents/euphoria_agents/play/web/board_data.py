@@ -9,30 +9,27 @@ from typing import Any
 
 from euphoria_agents.play import AGENT_NAMES
 from euphoria_env import Rules, words
-from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SLOTS, SPACES, TUNNEL_ENDS, TUNNELS
+from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MAX_PLAYERS, SLOTS, SPACES, TANK, TUNNEL_ENDS, TUNNELS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
 from euphoria_env.json_reader import shown
+from euphoria_env.phrases import LANGUAGES, Phrase, say
 from euphoria_env.render.lettering import FONT
 from euphoria_env.render.symbols import die, symbols
 from euphoria_env.render.theme import PAGE, variables
-from euphoria_env.render.view import REGION_NAMES
 from euphoria_env.rules import OPTIONS
-from euphoria_env.words import title
+from euphoria_env.words.names import site, space_title
 
 STATIC = Path(__file__).parent / "static"
-_TITLES = {
-    **dict.fromkeys(TUNNELS, "Tunnel"),
-    **dict.fromkeys(TUNNEL_ENDS, "Tunnel end"),
-    **{slot: title(slot[:-2]) for slot in SLOTS},
-    "tank_energy": "Tank, by energy",
-    "tank_water": "Tank, by water",
-}
 
 
-def facts(agents: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the public data as JSON, with the specs that the pages offer, each with a description."""
+def facts(agents: Mapping[str, str], language: str = "en") -> dict[str, Any]:
+    """Returns the public data as JSON in a language, with the specs that the pages offer, each with a description."""
+
+    def name(of: str) -> str:
+        return say(Phrase(f"name.{of}"), language)
+
     return {
         "agents": list(agents),
         "agent_words": agents,
@@ -40,16 +37,28 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
         "events": {"kinds": KINDS, "names": NAMES},
         "goods": GOODS,
         "artifacts": ARTIFACTS,
-        "regions": [{"faction": name, "title": REGION_NAMES[k]} for k, name in enumerate(FACTIONS)],
-        "spaces": {name: {"title": _TITLES.get(name) or title(name), "words": words.space_words(name)} for name in SPACES},
-        "tiles": {name: {"title": title(name), "words": words.tile_words(name)} for name in TILES},
-        "recruits": {
-            name: {"title": title(name), "faction": FACTIONS[FACTION_OF[k]], "words": words.recruit_words(name)}
-            for k, name in enumerate(RECRUIT_NAMES)
+        "regions": [{"faction": one, "title": say(Phrase(f"region.{one}"), language)} for one in FACTIONS],
+        "spaces": {
+            one: {"title": say(_heading(one), language), "words": words.space_words(one, language=language)} for one in SPACES
         },
-        "dilemmas": {name: words.dilemma_words(name) for name in ARTIFACTS},
+        "tiles": {one: {"title": name(one), "words": words.tile_words(one, language)} for one in TILES},
+        "recruits": {
+            one: {"title": name(one), "faction": FACTIONS[FACTION_OF[k]], "words": words.recruit_words(one, language)}
+            for k, one in enumerate(RECRUIT_NAMES)
+        },
+        "dilemmas": {one: words.dilemma_words(one, language) for one in ARTIFACTS},
         "rules": dict(_options()),
     }
+
+
+def _heading(space: str) -> Phrase:
+    """Returns the name of a space as the pages have it above what it does."""
+    if space in TUNNELS or space in TUNNEL_ENDS:
+        faction, _, kind = space.partition("_")
+        return Phrase(f"heading.{kind}", region=Phrase(f"region.{faction}"))
+    if space in TANK:
+        return Phrase(f"heading.{space}")
+    return Phrase("capital", text=site(space[:-2])) if space in SLOTS else space_title(space)
 
 
 def _options() -> Any:
@@ -57,20 +66,24 @@ def _options() -> Any:
     for name, option in OPTIONS.items():
         value = getattr(Rules(), name)
         if option.kind is bool:
-            yield name, {"type": "flag", "help": option.help, "value": value}
+            yield name, {"type": "flag", "help": option.help.partition(" (")[0], "value": value}
         elif option.kind is int and name != "num_players":
-            yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
-
-
-def languages() -> list[str]:
-    """Returns the languages of the pages: English, and those that have a catalogue."""
-    return ["en", *sorted(path.name.split(".")[1] for path in STATIC.glob("texts.*.json"))]
+            yield (
+                name,
+                {
+                    "type": "number",
+                    "help": option.help.partition(" (")[0],
+                    "value": value,
+                    "low": option.low,
+                    "high": option.high,
+                },
+            )
 
 
 def catalogue(language: str) -> dict[str, str] | None:
     """Returns the translations of the pages' texts, None for English; raises a `ValueError` for a language they lack."""
-    if language not in languages():
-        raise ValueError(f"the language of a page must be one of {', '.join(languages())}, not {shown(language)}")
+    if language not in LANGUAGES:
+        raise ValueError(f"the language of a page must be one of {', '.join(LANGUAGES)}, not {shown(language)}")
     return None if language == "en" else json.loads((STATIC / f"texts.{language}.json").read_text(encoding="utf-8"))
 
 

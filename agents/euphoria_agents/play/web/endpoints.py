@@ -15,12 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from euphoria_agents.play.failures import Told
 from euphoria_agents.play.web.errors import Refused
 from euphoria_agents.play.web.limits import MAX_BODY
 from euphoria_agents.play.web.permissions import Permission, held_seats
 from euphoria_agents.play.web.queueing import in_thread, until_disconnect
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.store import HOST
+from euphoria_agents.play.web.wire import COOKIE, encoded, wanted_language
 from euphoria_agents.validation import checked, decoded
 from euphoria_env.json_reader import Json
 
@@ -70,7 +72,7 @@ class RequestContext:
             self.held = frozenset(held if session is None else held & {HOST, *session.people})
         permission = self.endpoint.permission
         if not permission.allows(self):
-            raise Refused(403, permission.refusal.format(seat=self.seat, kind=self.kind))
+            raise Refused(403, Told(permission.refusal, seat=self.seat, kind=self.kind))
 
     async def run(self, work: Callable[[], T]) -> T:
         """Runs `work` in a thread, once nobody else uses the item and a slot is free for this client."""
@@ -86,6 +88,11 @@ class RequestContext:
     def host(self) -> bool:
         """Whether this client made the game or study."""
         return HOST in self.held
+
+    @property
+    def language(self) -> str:
+        """The language of the page that asks."""
+        return language_of(self.request)
 
     @property
     def client(self) -> str:
@@ -126,17 +133,22 @@ def route(endpoint: Endpoint, registry: GameRegistry, finders: Mapping[str, Find
         await context.check_permission()
         handler: Any = endpoint.handler
         if inspect.iscoroutinefunction(handler):
-            return as_response(await handler(context))
-        return await context.run(lambda: as_response(handler(context)))
+            return as_response(await handler(context), language=context.language)
+        return await context.run(lambda: as_response(handler(context), language=context.language))
 
     return Route(endpoint.path, answer, methods=[endpoint.method])
 
 
-def as_response(found: Any, status: int = 200) -> Response:
-    """Converts data, dataclasses and msgspec structs included, to a JSON response; returns a response unchanged."""
+def as_response(found: Any, status: int = 200, language: str = "en") -> Response:
+    """Converts data, dataclasses, msgspec structs and phrases included, to a JSON response; returns a response unchanged."""
     if isinstance(found, Response):
         return found
-    return Response(msgspec.json.encode(found), status, media_type="application/json")
+    return Response(encoded(found, language), status, media_type="application/json")
+
+
+def language_of(request: Request) -> str:
+    """Returns the language that the reader of a page chose, or else the first one that the browser accepts."""
+    return wanted_language(request.cookies.get(COOKIE), request.headers.get("accept-language", ""))
 
 
 def read_query(request: Request, kind: type[T]) -> T:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.play import PlayerFailed, Stale, WrongSeat
+from euphoria_agents.play.failures import Told
 from euphoria_agents.play.web.store import CannotSave, Damaged
 
 LOG = logging.getLogger("euphoria_agents.web")
@@ -36,7 +38,12 @@ STATUS: dict[type[Exception], int] = {
 
 def error_response(status: int, message: str) -> JSONResponse:
     """Returns the response to a refused request."""
-    return JSONResponse({"error": message}, status)
+    return JSONResponse({"error": message, **told(message)}, status)
+
+
+def told(message: str) -> dict[str, Any]:
+    """Returns the key and the parts of a message, from which a page says it in its language; nothing if it has none."""
+    return {"key": message.key, "parts": message.parts} if isinstance(message, Told) else {}
 
 
 async def expected_error(_: Request, error: Exception) -> Response:
@@ -44,7 +51,8 @@ async def expected_error(_: Request, error: Exception) -> Response:
     if isinstance(error, PlayerFailed | Damaged):
         LOG.warning("%s", error, exc_info=error)
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
-    return error_response(getattr(error, "status", status), str(error))
+    message = error.args[0] if error.args and isinstance(error.args[0], Told) else str(error)
+    return error_response(getattr(error, "status", status), message)
 
 
 async def unexpected_error(_: Request, error: Exception) -> Response:

@@ -18,9 +18,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play.web.board_data import STATIC, colours, page_icon, symbol_sprite
-from euphoria_agents.play.web.endpoints import Query, read_query
+from euphoria_agents.play.web.endpoints import Query, language_of, read_query
+from euphoria_agents.play.web.permissions import COOKIE_AGE
 from euphoria_agents.play.web.scripts import bundle
+from euphoria_agents.play.web.wire import COOKIE
 from euphoria_env.json_reader import Json
+from euphoria_env.phrases import LANGUAGES
 from euphoria_env.render.lettering import FONT_FILE
 
 TYPES = {
@@ -38,7 +41,7 @@ PAGES = {  # by path, the file and the first request of its script
     "/learn": ("learn.html", ""),
     "/help": ("help.html", "/api/pictures"),
 }
-DATA = ("symbols.svg", "facts.json")  # files that every script loads
+DATA = ("symbols.svg", "facts.{language}.json")  # files that every script loads
 KEPT = "public, max-age=31536000, immutable"
 _SCRIPT = re.compile(r'<script type="module" src="/static/([^"]+)"')
 
@@ -49,11 +52,12 @@ class PageAddress(Query):
     lang: str | None = None
 
 
-def routes(facts: Json) -> list[Route]:
-    """Returns the routes of the pages and of their files; `facts`: the public data for the pages."""
+def routes(facts: Mapping[str, Json]) -> list[Route]:
+    """Returns the routes of the pages and of their files; `facts`: the public data for the pages by language."""
     files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
     made = {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
-    files |= {"facts.json": msgspec.json.encode(facts), FONT_FILE.name: FONT_FILE.read_bytes()}
+    files |= {f"facts.{language}.json": msgspec.json.encode(found) for language, found in facts.items()}
+    files |= {FONT_FILE.name: FONT_FILE.read_bytes()}
     made |= {found[1]: bundle(found[1]) for page, _ in PAGES.values() for found in _SCRIPT.finditer(files[page].decode())}
     files |= {name: text.encode() for name, text in made.items()}
     place = f"/static/{hashlib.sha256(b''.join(files.values())).hexdigest()[:12]}"
@@ -73,11 +77,15 @@ def _page(path: str, files: Mapping[str, bytes], place: str, name: str, first: s
     html = html.replace("/static/", f"{place}/")
 
     async def answer(request: Request) -> Response:
-        read_query(request, PageAddress)
-        text = html
-        for key, value in request.path_params.items():
+        asked = read_query(request, PageAddress).lang
+        language = asked if asked in LANGUAGES else language_of(request)
+        text = html.replace('<html lang="en">', f'<html lang="{language}">')
+        for key, value in {**request.path_params, "language": language}.items():
             text = text.replace(f"{{{key}}}", quote(value, safe=""))
-        return Response(text, media_type="text/html")
+        answer = Response(text, headers={"Vary": "Cookie, Accept-Language"}, media_type="text/html")
+        if asked == language:
+            answer.set_cookie(COOKIE, language, max_age=COOKIE_AGE, samesite="strict")
+        return answer
 
     return Route(path, answer)
 

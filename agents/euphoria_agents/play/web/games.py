@@ -15,13 +15,14 @@ from euphoria_agents.play.study.stars import stars_by_source
 from euphoria_agents.play.web import scenes
 from euphoria_agents.play.web.agents import ADVISER
 from euphoria_agents.play.web.endpoints import Body, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
-from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.errors import Refused, told
 from euphoria_agents.play.web.permissions import give, new_tokens, token_matches
 from euphoria_agents.play.web.queueing import in_thread
 from euphoria_agents.play.web.registry import GameRegistry, RunningGame
 from euphoria_agents.play.web.store import HOST
 from euphoria_agents.play.web.stream import STREAM, ViewStream
 from euphoria_agents.play.web.studies import Start, StudyEndpoints, branch
+from euphoria_agents.play.web.wire import asked, line_data, move_data, way_data
 from euphoria_env import Game, Rules
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.json_reader import Json
@@ -111,15 +112,15 @@ class GameEndpoints:
     def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
         self.registry, self.agents, self.studies = registry, registry.agents, studies
 
-    async def list(self, _: RequestContext) -> Json:
+    async def list(self, context: RequestContext) -> Json:
         """Returns the public summaries of the games that changed last, and the names of the damaged ones among them."""
         found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
-        return {"games": found, "damaged": damaged}
+        return {"games": [{**one, "headline": _headline(one["headline"], context.language)} for one in found], "damaged": damaged}
 
     async def demo(self, context: RequestContext) -> Json:
         """Returns the game of agents that the first page replays."""
         await self.agents.check(scenes.AGENT, context.client)
-        return await context.run(scenes.demo)
+        return await context.run(lambda: scenes.demo(context.language))
 
     async def make(self, context: RequestContext) -> Response:
         """Makes a game. The response has cookies for the people at this browser, and links for other people."""
@@ -168,7 +169,11 @@ class GameEndpoints:
         session: Session = context.item.session
         if body.decision > session.decisions:
             raise Refused(422, f"decision must be a number from 0 to {session.decisions}")
-        return {"decision": body.decision, "decisions": session.decisions, **_board(session, body.seat, body.decision)}
+        return {
+            "decision": body.decision,
+            "decisions": session.decisions,
+            **_board(session, body.seat, context.language, body.decision),
+        }
 
     async def move(self, context: RequestContext) -> Json:
         """Plays one or more moves of a seat."""
@@ -245,14 +250,17 @@ async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Jso
 
 def _view(context: RequestContext) -> Json:
     """Returns the view for the seat of a request, with the seats that its client holds."""
-    views, seat = context.item.views, context.seat
-    if seat not in views:
-        views[seat] = seat_view(context.item, seat)
-    return {**views[seat], "mine": sorted(context.held - {HOST}), "host": context.host}
+    views, key = context.item.views, (context.seat, context.language)
+    if key not in views:
+        views[key] = seat_view(context.item, *key)
+    return {**views[key], "mine": sorted(context.held - {HOST}), "host": context.host}
 
 
-def seat_view(game: RunningGame, seat: int | None) -> Json:
-    """Returns the view of a seat as JSON; it depends on nothing that the seat may not know."""
+def seat_view(game: RunningGame, seat: int | None, language: str = "en") -> Json:
+    """Returns the view of a seat as JSON with phrases; it depends on nothing that the seat may not know.
+
+    The board is drawn in the language.
+    """
     session = game.session
     lines = session.log(seat)
     first = max(0, len(lines) - LOGGED)
@@ -264,26 +272,34 @@ def seat_view(game: RunningGame, seat: int | None) -> Json:
         "rules": {name: value for name, value in session.rules.to_dict().items() if value != DEFAULT_RULES[name]},
         "over": session.over,
         "decider": None if session.over else session.player,
-        **_board(session, seat),
+        "cut_off": session.cut_off,
+        **_board(session, seat, language),
         "last": session.last_space,
         "question": session.question(seat),
-        "moves": session.moves(seat) if seat is not None else [],
-        "ways": session.ways(seat) if seat is not None else [],
+        "asks": asked(session.question(seat)),
+        "moves": [move_data(move) for move in session.moves(seat)] if seat is not None else [],
+        "ways": [way_data(way) for way in session.ways(seat)] if seat is not None else [],
         "retrievals": session.retrievals(seat) if seat is not None else [],
         "can_undo": seat is not None and session.can_undo(seat),
         "decisions": session.decisions,
-        "log": lines[first:],
+        "log": [line_data(line) for line in lines[first:]],
         "log_from": first,
         "events": session.events(seat, first),
         "made": [session.made(k)[0] for k in range(first, session.decisions)],
         "stars": stars_by_source(session.record()) if session.over else None,
         "pace": game.pace,
         "trouble": game.trouble,
+        "told": told(game.trouble),
         "waits_for_agent": game.waits_for_agent,
         "prepares": game.prepares,
     }
 
 
-def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
+def _board(session: Session, seat: int | None, language: str, decision: int | None = None) -> Json:
     view = session.view(seat, decision)
-    return {"view": view, "board": board_fragment(view, session.changed(seat, decision), names=session.names)}
+    return {"view": view, "board": board_fragment(view, session.changed(seat, decision), names=session.names, language=language)}
+
+
+def _headline(saved: str | dict[str, str], language: str) -> str:
+    """Returns the headline of a game; an older server saved it in English alone."""
+    return saved if isinstance(saved, str) else saved.get(language, saved["en"])

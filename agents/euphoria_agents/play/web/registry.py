@@ -9,12 +9,14 @@ from functools import partial
 from typing import Any
 
 from euphoria_agents.play import PlayerFailed, Session, Stale
+from euphoria_agents.play.failures import Told
 from euphoria_agents.play.web.agents import AgentService
 from euphoria_agents.play.web.errors import LOG, Refused
 from euphoria_agents.play.web.limits import Limits
 from euphoria_agents.play.web.permissions import new_tokens
 from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
 from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, GameRow, Store
+from euphoria_env.phrases import LANGUAGES, say
 
 MAX_RUNNING = 512  # games in memory; the others are in the store
 
@@ -257,11 +259,16 @@ class GameRegistry:
             used = {name for name, game in games if game.listeners or game.used > lately and not game.session.over}
             unused = next((name for name in idle if name not in used), None)
             if unused is None:
-                raise Refused(503, f"{'you have' if whose else 'there are'} {most} games already; delete one first")
+                raise Refused(503, Told(_FULL[bool(whose)], n=most))
             await self.delete(unused)
+
+
+_FULL = ("there are {n} games already; delete one first", "you have {n} games already; delete one first")
 
 
 def _row(session: Session, pace: float | None) -> GameRow:
     """Returns a game in the form in which the store saves it."""
-    summary = {"headline": session.view(None).headline, "seats": session.seats, "practice": session.practice}
+    headline = session.view(None).headline
+    told = {language: say(headline, language) for language in LANGUAGES}
+    summary = {"headline": told, "seats": session.seats, "practice": session.practice}
     return GameRow(session.version, session.over, summary, {"session": session.to_dict(), "pace": pace})

@@ -22,8 +22,10 @@ from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.board_data import STATIC, catalogue, colours, facts, symbol_sprite
 from euphoria_agents.play.web.scripts import bundle
+from euphoria_agents.play.web.wire import briefly, encoded
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
+from euphoria_env.phrases import pieces, say
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import View, view_of
@@ -54,31 +56,34 @@ def replay_page(
     shown, transcript = _shown(entries, seen_by), Transcript(game, names)
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
-    moments = list(_moments(game, names, [*seats, seat]))
+    moments = list(_moments(game, names, [*seats, seat], language))
     pieces, frames = distinct_lines(moments)
+    lines = transcript.log(seats)
     data: dict[str, Any] = {
         "names": list(names),
         "players": transcript.players,
         "turns": transcript.turns,
-        "log": transcript.log(seats),
+        "log": [line.text for line in lines],
         "result": outcome(game),
         "seat": seen_by,
         **_analysis(transcript, shown),
-        "facts": facts({}),
+        "facts": facts({}, language),
         "pieces": pieces,
         "changes": [_changes(before, after) for before, after in pairwise([[], *frames])],
         "language": language,
         "texts": catalogue(language),
     }
     board = moments[-1].partition("\n{")[0]
-    return _page(", ".join(names), data, _still(view_of(game, seat, names).headline, board, data["turns"], data["log"]))
+    headline = say(view_of(game, seat, names).headline, language)
+    still = _still(headline, board, data["turns"], [say(line.text, language) for line in lines])
+    return _page(", ".join(names), data, still)
 
 
-def _moments(game: Replayed, names: Sequence[str], seats: Sequence[int | None]) -> Iterator[str]:
+def _moments(game: Replayed, names: Sequence[str], seats: Sequence[int | None], language: str) -> Iterator[str]:
     """Yields the game before each decision, and at its end, as the seats saw it, one for each moment."""
     lines = game.history
     for ply, seat in enumerate(seats):
-        yield moment_text(view_of(game.at(ply), seat), names, [last_space(lines[:ply])])
+        yield moment_text(view_of(game.at(ply), seat), names, [last_space(lines[:ply])], language)
 
 
 def _analysis(transcript: Transcript, entries: list[Entry]) -> dict[str, Any]:
@@ -86,7 +91,7 @@ def _analysis(transcript: Transcript, entries: list[Entry]) -> dict[str, Any]:
     return {
         "mistake": THRESHOLD,
         "entries": entries,
-        "better": transcript.better(entries),
+        "better": briefly(transcript.better(entries)),
         "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in entries},
     }
 
@@ -100,10 +105,11 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
     return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
 
 
-def moment_text(view: View, names: Sequence[str], marked: Sequence[str] = ()) -> str:
+def moment_text(view: View, names: Sequence[str], marked: Sequence[str] = (), language: str = "en") -> str:
     """Returns the board, with marked spaces, and the players, as a viewer sees them; few lines change between decisions."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, marked, names=names)}\n{json.dumps(known, indent=0)}"
+    board = board_fragment(view, marked, names=names, language=language)
+    return f"{board}\n{json.dumps(known, indent=0, default=lambda phrase: pieces(phrase, language))}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -140,7 +146,7 @@ def _page(title: str, data: Json, still: str) -> str:
             f"<title>Euphoria: {escape(title)}</title>",
             f"<style>{style}</style>",
             f"<body>\n{symbol_sprite()}\n{still}",
-            f'<script type="application/json" id="data">{_in_script(data)}</script>',
+            f'<script type="application/json" id="data">{_in_script(data, data["language"])}</script>',
             f'<script type="module">{script}</script>\n</body>\n</html>\n',
         ]
     )
@@ -150,9 +156,9 @@ def _font() -> str:
     return f"data:font/ttf;base64,{base64.b64encode(FONT_FILE.read_bytes()).decode()}"
 
 
-def _in_script(data: Json) -> str:
-    """Returns data as JSON in which no text can end the script element around it."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+def _in_script(data: Json, language: str) -> str:
+    """Returns data, with its phrases in a language, as JSON in which no text can end the script element around it."""
+    return encoded(data, language).decode().replace("<", "\\u003c")
 
 
 def _hash(text: str) -> str:

@@ -23,10 +23,10 @@ NAMES = ("You", "Ada", "Boole")  # of the players of a lesson, as in learn.js
 
 
 @cache
-def demo() -> Json:
+def demo(language: str = "en") -> Json:
     """Returns a game of the agent that ships, turn by turn as everybody sees it; `frames` has the numbers of `pieces`."""
     names = AGENT_NAMES[:PLAYERS]
-    pieces, frames = distinct_lines([moment_text(view_of(game, None), names) for game in _turns()])
+    pieces, frames = distinct_lines([moment_text(view_of(game, None), names, language=language) for game in _turns()])
     return {"names": names, "pieces": pieces, "frames": frames}
 
 
@@ -41,10 +41,10 @@ def _turns() -> Iterator[Game]:
 
 
 @cache
-def pictures() -> Json:
+def pictures(language: str = "en") -> Json:
     """Returns the board at the beginning of each lesson, and at its end or before the step `picture`; lines as in `demo`."""
     shown = [(lesson["id"], game) for lesson in lessons() for game in _before_and_after(lesson)]
-    pieces, frames = distinct_lines([_board(game) for _, game in shown])
+    pieces, frames = distinct_lines([_board(game, language) for _, game in shown])
     return {"pieces": pieces, "frames": {name: frames[k - 1 : k + 1] for k, (name, _) in enumerate(shown) if k % 2}}
 
 
@@ -53,8 +53,8 @@ def _before_and_after(lesson: Any) -> tuple[Game, Game]:
     return games[0], games[lesson.get("picture", -1)]
 
 
-def _board(game: Game) -> str:
-    return board_fragment(view_of(game, None), names=NAMES[: game.rules.num_players])
+def _board(game: Game, language: str) -> str:
+    return board_fragment(view_of(game, None), names=NAMES[: game.rules.num_players], language=language)
 
 
 @cache

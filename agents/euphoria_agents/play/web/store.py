@@ -61,7 +61,7 @@ class SavedSeat(msgspec.Struct):
 class Summary(msgspec.Struct):
     """The public entry of a game in the list of games."""
 
-    headline: str
+    headline: str | dict[str, str]  # by language
     seats: list[SavedSeat]
     practice: bool
 

@@ -6,13 +6,13 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable
 
-import msgspec
 from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from euphoria_agents.play.web.endpoints import RequestContext
 from euphoria_agents.play.web.errors import Refused, error_response
+from euphoria_agents.play.web.wire import encoded
 from euphoria_env.json_reader import Json
 
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is alive
@@ -74,10 +74,11 @@ class ViewStream(Response):
     def _next(self) -> str:
         """Returns the message about the view as it is now; empty if the listener has this view."""
         view, before, last = self._view(self._context), self._before, self._id
-        self._before, self._id = view, f"{view['version']}-{zlib.crc32(msgspec.json.encode(view)):08x}"
+        language = self._context.language
+        self._before, self._id = view, f"{view['version']}-{zlib.crc32(encoded(view, language)):08x}"
         if self._id == last:
             return ""
-        return f"id: {self._id}\ndata: {msgspec.json.encode(changes(view, before)).decode()}\n\n"
+        return f"id: {self._id}\ndata: {encoded(changes(view, before), language).decode()}\n\n"
 
 
 async def _compressed(messages: AsyncIterator[str]) -> AsyncIterator[bytes]:

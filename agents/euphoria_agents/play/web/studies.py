@@ -34,6 +34,7 @@ from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread,
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.replay_page import MOVERS, replay_page
 from euphoria_agents.play.web.store import HOST, CannotSave, Damaged
+from euphoria_agents.play.web.wire import brief, briefly, move_data
 from euphoria_agents.players.search.searcher import MOST
 from euphoria_agents.record_steps import Replayed, last_space, steps
 from euphoria_env import Game
@@ -216,7 +217,7 @@ class StudyEndpoints:
             "record": study.record,
             "host": context.host,
             "turns": transcript.turns,
-            "log": transcript.log(transcript.players),
+            "log": [line.text for line in transcript.log(transcript.players)],
             "result": outcome(game),
             "headline": view_of(game, None, study.names).headline,
             "mistake": THRESHOLD,
@@ -234,9 +235,11 @@ class StudyEndpoints:
             "player": now.player,
             "over": now.over or now.truncated,
             "view": view,
-            "board": board_fragment(view, [last_space([NAMES[action] for action in game.played[:ply]])], names=study.names),
+            "board": board_fragment(
+                view, [last_space([NAMES[action] for action in game.played[:ply]])], names=study.names, language=context.language
+            ),
             "question": study.transcript.question(ply),
-            "moves": study.transcript.moves(ply),
+            "moves": [move_data(move) | {"brief": brief(move.facts.text)} for move in study.transcript.moves(ply)],
             "played": game.played[ply] if ply < len(game.played) else None,
         }
 
@@ -278,7 +281,7 @@ class StudyEndpoints:
     def analysis(self, context: RequestContext) -> Json:
         """Returns the finished part of an analysis from entry `from` on, with the moves played and the better ones in words."""
         progress = self._progress((context.name, context.body.spec), context.body.first)
-        return {**progress, "better": context.item.transcript.better(progress["entries"])}
+        return {**progress, "better": briefly(context.item.transcript.better(progress["entries"]))}
 
     async def cancel(self, context: RequestContext) -> Json:
         """Stops an analysis; the finished part stays."""

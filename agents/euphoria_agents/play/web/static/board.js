@@ -1,7 +1,7 @@
 // The board. The server draws it; its nodes are found again by their ids and move to their places in the next view.
 
 import { svg, tag } from "./elements.js";
-import { translateTree } from "./texts.js";
+import { t } from "./texts.js";
 
 const LAYERS = ".star, .miner, .allegiance";
 const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
@@ -41,12 +41,9 @@ function removeNode(node) {
   return next;
 }
 
-// Parses a drawing of the server, in the language of the page.
-export function drawing(text) {
-  const made = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
-  translateTree(made);
-  return made;
-}
+// Parses a drawing of the server.
+export const drawing = (text) =>
+  document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
 
 // A moment of a recorded game from numbers of `pieces`: its drawing, and the view of it.
 export function momentOf(pieces, numbers) {
@@ -184,7 +181,7 @@ export class Board {
         kept.replaceChildren(svg("use", { href: `#worker-${seat}-${face}`, width: 40, height: 26 }));
       for (const name of ["transform", "id"]) kept.removeAttribute(name);
       Object.assign(kept.dataset, { seat, face, space: "" });
-      kept.setAttribute("aria-label", `a ${face}`);
+      kept.setAttribute("aria-label", t("a {n}", { n: face }));
     }
     Object.assign(die, { where, face });
     const layer = this.svg.querySelector(".dice");

@@ -1,8 +1,9 @@
 // The chances to win over a game, the regret of each decision below them, and a slider through the decisions.
 
-import { named, svg, tag } from "./elements.js";
+import { called, named, svg, tag } from "./elements.js";
 import { punished, term } from "./judgement.js";
 import { percent } from "./opinions.js";
+import { t } from "./texts.js";
 
 const [LEFT, TOP, HIGH, LOW, AXIS] = [48, 18, 100, 26, 22]; // margins, and the heights of the parts
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // turns between two labels of the axis
@@ -52,7 +53,9 @@ export function chart({ game, entries, eyes, wrong, here, width, seek, chooser =
   };
   const plyAt = (share) => Math.round(((share * width - LEFT) / across) * total);
   tell(here);
-  const seen = chooser ?? (eyes === null ? null : tag.span({ class: "label" }, `seen by ${game.names[eyes]}`));
+  const seen =
+    chooser ??
+    (eyes === null ? null : tag.span({ class: "label" }, t("seen by {who}", { who: called(game.names[eyes]) })));
   const title = bare ? [tag.h2("The course of the game")] : [tag.h2(term("chances", "Chances to win")), seen];
   return [tag.div({ class: "line" }, title, readout), slider(drawn, game, here, { plyAt, seek, move })];
 }
@@ -74,7 +77,7 @@ function slider(drawn, game, here, { plyAt, seek, move }) {
       "aria-valuemin": 0,
       "aria-valuemax": total,
       "aria-valuenow": here,
-      "aria-valuetext": `decision ${here} of ${total}, turn ${game.turns[here]}`,
+      "aria-valuetext": t("decision {n} of {total}, turn {turn}", { n: here, total, turn: game.turns[here] }),
       onclick: (event) => seek(under(event)),
       onpointermove: (event) => (event.buttons ? seek(under(event)) : move(under(event))),
       onpointerleave: () => move(here),
@@ -105,7 +108,7 @@ function turnAxis(game, x, right, y, bare) {
     svg("line", { class: "axis", x1: LEFT, x2: right, y1: y, y2: y }),
     ...ticks.flatMap(([turn, ply]) => [
       svg("line", { class: "grid", x1: x(ply), x2: x(ply), y1: bare ? y - 6 : TOP, y2: y + 4 }),
-      svg("text", { x: x(ply), y: y + 17, "text-anchor": "middle" }, `${turn}`),
+      svg("text", { x: x(ply), y: y + 17, "text-anchor": "middle" }, String(turn)),
     ]),
     svg("text", { x: LEFT - 6, y: y + 17, "text-anchor": "end" }, "turn"),
   ];
@@ -177,13 +180,21 @@ function mistakeMark(x, one, full) {
     d: `M${x - 6},2 h12 l-6,11 z`,
     "data-ply": one.ply,
   });
-  made.append(svg("title", {}, `a mistake, ${percent(one.cost, 1)}${full ? ", punished" : ""}`));
+  made.append(svg("title", {}, t(full ? "a mistake, {n}, punished" : "a mistake, {n}", { n: percent(one.cost, 1) })));
   return made;
 }
 
 // The turn and the decision, who decides, and the regret.
 function told(game, entries, ply) {
-  const who = ply < game.players.length ? `${game.names[game.players[ply]]} decides` : "the end";
+  const over = ply === game.players.length;
+  const who = over ? t("the end") : t("{who} decides", { who: called(game.names[game.players[ply]]) });
   const { regret } = entries[ply] ?? {};
-  return `Turn ${game.turns[ply]} · decision ${ply} · ${who}${regret > 0.001 ? ` · regret ${percent(regret, 1)}` : ""}`;
+  return [
+    t("Turn {n}", { n: game.turns[ply] }),
+    t("decision {n}", { n: ply }),
+    who,
+    regret > 0.001 && t("regret {n}", { n: percent(regret, 1) }),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }

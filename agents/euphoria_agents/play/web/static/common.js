@@ -1,18 +1,20 @@
 // What every page of the server needs: elements and requests.
 
+import { language } from "./language.js";
 import { keep, remember } from "./library.js";
+
+import { t } from "./texts.js";
 
 export * from "./elements.js";
 export { languageSelect } from "./language.js";
 
 class RequestError extends Error {
-  constructor(status, message) {
+  constructor(status, message, key = "") {
     super(message);
-    this.status = status; // 0: the server cannot be reached
+    Object.assign(this, { status, key }); // 0: the server cannot be reached
   }
 }
 
-export const COMPILED_ONCE = "the first time, its code is compiled, once for this machine";
 export const LOST = "The server cannot be reached; this page goes on when it is back.";
 const NO_COOKIES = "Please allow cookies for this address: by them the server knows your seat.";
 const NOTICE_AFTER = 2000; // milliseconds until the page says what a request waits for
@@ -39,7 +41,7 @@ export async function call(method, path, body, signal = null) {
   const found = await answer.json().catch(() => null);
   if (!found) throw new RequestError(0, LOST); // something between here and the server has answered in its place
   endMessage(LOST);
-  if (!answer.ok) throw new RequestError(answer.status, found.error);
+  if (!answer.ok) throw new RequestError(answer.status, found.key ? t(found.key, found.parts) : found.error, found.key);
   return found;
 }
 
@@ -54,7 +56,7 @@ export async function beginGame(body, more = {}) {
   location.href = `/play/${id}`;
 }
 
-export const loadFacts = () => get(new URL("facts.json", import.meta.url));
+export const loadFacts = () => get(new URL(`facts.${language}.json`, import.meta.url));
 
 export async function loadSymbols() {
   const text = await (await fetch(new URL("symbols.svg", import.meta.url))).text();

@@ -3,6 +3,7 @@
 import { button, tag } from "./elements.js";
 import { placeName, withSymbols } from "./moves.js";
 import { worker } from "./seats.js";
+import { t } from "./texts.js";
 
 // Buttons that are on or off.
 const chips = (label, all, props, content) =>
@@ -66,7 +67,7 @@ export class Composer {
         "aria-pressed": String(this.payment === move.action),
         onclick: changing(() => (this.payment = move.action)),
       }),
-      (move) => tag.span(withSymbols(move.cost || "pay nothing"), move.gain && ["→", withSymbols(move.gain)]),
+      (move) => tag.span(withSymbols(move.cost || t("pay nothing")), move.gain && ["→", withSymbols(move.gain)]),
     );
   }
 

@@ -3,6 +3,7 @@
 import { LOST, endMessage, get, post, showError, showMessage } from "./common.js";
 
 const GONE_ON = "The game has gone on meanwhile: this was decided in another tab, or by somebody else.";
+const CHANGED = "the game has changed since version {seen}; this is version {now}"; // the error of a late decision
 const RETRY = 3000; // milliseconds until the stream is tried again where it cannot be had
 const SILENCE = 40000; // milliseconds without a sign of life from the server after which the stream counts as lost
 
@@ -71,7 +72,7 @@ export function connect(api, page) {
       const asked = { seat: page.seat(), version: page.shown().version, ...body };
       offer(
         await post(`${api}/${what}`, asked).catch((error) => {
-          if (error.status === 409 && error.message.startsWith("the game has changed")) error.message = GONE_ON;
+          if (error.status === 409 && error.key === CHANGED) error.message = GONE_ON;
           throw error;
         }),
       );

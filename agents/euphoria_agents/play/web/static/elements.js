@@ -1,17 +1,26 @@
-// Elements of pages. Nothing here needs a server, so pages that are files can use it too.
+// Elements of pages. Nothing here needs a server, so pages that are files can use it too. A text may be a list, in which amounts
+// of things with a symbol stand apart as { n, symbol, words }.
+
+import { t } from "./texts.js";
 
 function element(name, props, children) {
   const made = document.createElement(name);
   for (const [name, value] of Object.entries(props)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value != null) made.setAttribute(name, value);
+    else if (value !== false && value != null) made.setAttribute(name, Array.isArray(value) ? plain(value) : value);
   }
-  made.append(...children.flat(9).filter((child) => child != null && child !== false));
+  const shown = children.flat(9).filter((child) => child != null && child !== false);
+  made.append(...shown.map((child) => child.words ?? child));
   return made;
 }
 
-const isProps = (one) => one?.constructor === Object;
+const isProps = (one) => one?.constructor === Object && !("words" in one);
+const plain = (text) =>
+  [text]
+    .flat()
+    .map((part) => part.words ?? part)
+    .join("");
 
 // Elements by their tags, such as `tag.li({ class: "new" }, "text", tag.b("more"))`; null and false are left out.
 export const tag = new Proxy(
@@ -45,11 +54,20 @@ export const scrollable = (label, content, more = {}) =>
 
 export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 export const hidden = (text) => tag.span({ class: "unseen" }, text); // for screen readers
-// The name of a player, which is not translated unless the game gave it; and several names.
-export const named = (name) => (/^(You|Player \d+)$/.test(name) ? name : tag.bdi(name));
+// The name of a player in a text, which is not translated unless the game gave it; the same as an element; and several names.
+const GIVEN = /^(?:You|Player (\d+))$/;
+export function called(name) {
+  const n = GIVEN.exec(name)?.[1];
+  return n ? t("Player {n}", { n }) : name === "You" ? t("You") : name;
+}
+export const named = (name) => (GIVEN.test(name) ? called(name) : tag.bdi(name));
 export const nameList = (names) => names.flatMap((name, k) => [k > 0 && ", ", named(name)]);
-export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+export const sentence = (text) =>
+  Array.isArray(text)
+    ? [sentence(text[0]), ...text.slice(1)]
+    : text.words
+      ? text
+      : text.charAt(0).toUpperCase() + text.slice(1);
 
 // A row of elements.
 export const row = (...inside) => tag.div({ class: "row" }, ...inside);

@@ -23,6 +23,7 @@ import {
 import { showDemo } from "./demo.js";
 import { seatMark } from "./judgement.js";
 import { keep, kept, recall } from "./library.js";
+import { t } from "./texts.js";
 
 const at = (id) => document.getElementById(id);
 const PLAYERS = [2, 3, 4, 5, 6];
@@ -100,7 +101,7 @@ function seatLine(seat, k) {
     { class: `seatline seat${k}` },
     badge(k),
     tag.input({
-      "aria-label": `name of player ${k + 1}`,
+      "aria-label": t("name of player {n}", { n: k + 1 }),
       id: `name-${k}`,
       maxlength: 30,
       required: true,
@@ -108,7 +109,7 @@ function seatLine(seat, k) {
       onchange: name,
     }),
     tag.select(
-      { "aria-label": `who is player ${k + 1}`, id: `who-${k}`, onchange: choose },
+      { "aria-label": t("who is player {n}", { n: k + 1 }), id: `who-${k}`, onchange: choose },
       tag.optgroup({ label: "A person" }, people.map(option)),
       tag.optgroup(
         { label: "An agent" },
@@ -153,7 +154,7 @@ function ruleLine([key, rule]) {
     rule.type === "flag"
       ? tag.input({ ...shared, type: "checkbox", checked: rule.value })
       : tag.input({ ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
-  return tag.label(input, sentence(rule.help.replace(/ \(R[\d.]+\)/, "")));
+  return tag.label(input, sentence(t(rule.help)));
 }
 
 // The options that differ from their defaults.
@@ -195,7 +196,7 @@ async function chooseSeats() {
     const { names, players, turns } = await get(`/api/studies/${start.study}`);
     const mine = players[start.ply] ?? 0;
     seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
-    at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
+    at("new-title").textContent = t("Play on from turn {n} of a recorded game", { n: turns[start.ply] ?? "?" });
   } else {
     seats = [person("You")];
     choosePlayers(PLAYERS.includes(table.players) ? table.players : 2);
@@ -280,7 +281,11 @@ async function openFile(event) {
 function drawDamaged(names) {
   const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), showError);
   const line = (id) =>
-    tag.li(`The saved game ${id} is damaged. `, tag.button({ type: "button", onclick: () => remove(id) }, "Delete it"));
+    tag.li(
+      t("The saved game {id} is damaged.", { id }),
+      " ",
+      tag.button({ type: "button", onclick: () => remove(id) }, "Delete it"),
+    );
   at("games").append(tag.ul(names.map(line)));
 }
 
@@ -290,7 +295,7 @@ function drawGames(games) {
   const row = (game) =>
     tag.tr(
       tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),
-      tag.td(sentence(game.headline) + (game.practice ? " (practice)" : "")),
+      tag.td(sentence(game.headline), game.practice ? ` (${t("practice")})` : ""),
       tag.td(new Date(1000 * game.changed).toLocaleString()),
     );
   const heads = ["Players", "State", "Last move"].map((head) => tag.th({ scope: "col" }, head));

@@ -1,11 +1,11 @@
 // The results of an analysis, for the study and the exported page: best moves, mistakes, luck, results and grades.
 
-import { named, plural, scrollable, svg, tag } from "./elements.js";
+import { called, named, scrollable, svg, tag } from "./elements.js";
 import { best, percent } from "./opinions.js";
+import { plural, t } from "./texts.js";
 
 export const signed = (x) =>
   x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
-export const shortened = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
 
 // The highest mean regret of each grade. In games of two, judged by mcts:100:ppo, ppo has 0.4 %, greedy 0.9 %, and
 // weights 2.5 %.
@@ -84,7 +84,8 @@ export function mistakes(entries, threshold, seat = null) {
 
 // Whether the agent gives moves chances to win; without them nothing has a regret.
 export const pricesMoves = (entries) => entries.some((one) => one.regret !== null);
-export const mistakesTitle = (entries, wrong) => (pricesMoves(entries) ? `Mistakes (${wrong.length})` : "Mistakes");
+export const mistakesTitle = (entries, wrong) =>
+  pricesMoves(entries) ? t("Mistakes ({n})", { n: wrong.length }) : "Mistakes";
 
 // Whether a mistake was punished: by the player's next turn their chance had fallen by at least its cost.
 export function punished(entries, turns, one) {
@@ -125,24 +126,42 @@ function summary(entries, seats, threshold, result, decisions) {
   });
 }
 
+const CAUSES = {
+  dice: ["own dice", "others’ dice"],
+  artifacts: ["own artifacts", "others’ artifacts"],
+  recruits: ["own recruits", "others’ recruits"],
+  markets: ["own markets", "others’ markets"],
+  dilemmas: ["own dilemmas", "others’ dilemmas"],
+};
+
 // The source of a seat's luck: one kind of outcome, its own or others', or several at once.
 function cause(chance, seat) {
   const kinds = new Set(chance.map(([kind]) => kind));
   const own = new Set(chance.map(([, player]) => player === seat));
   if (kinds.size + own.size > 2) return "several at once";
   const [kind] = kinds;
-  return kind === "lots" ? kind : `${own.has(true) ? "own" : "others’"} ${kind}`;
+  return kind === "lots" ? kind : CAUSES[kind][own.has(true) ? 0 : 1];
 }
+
+const DRAWN = {
+  dice: "dice of {who}",
+  artifacts: "artifacts of {who}",
+  recruits: "recruits of {who}",
+  markets: "markets of {who}",
+  dilemmas: "dilemmas of {who}",
+  lots: "lots of {who}",
+};
 
 // Names the cards drawn or dice rolled after a decision, and the players who drew or rolled them.
 export const outcomes = (chance, names) =>
-  chance.map(([kind, player]) => (player < 0 ? kind : `${kind} of ${names[player]}`)).join(", ");
+  chance.map(([kind, player]) => (player < 0 ? t(kind) : t(DRAWN[kind], { who: called(names[player]) }))).join(", ");
 
 // A small square in the colour of a seat, which screen readers skip.
 export const seatMark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
 
-export function mistakeList(wrong, { turns, names, better, entries, here, seek, judge = "The agent" }) {
-  if (!pricesMoves(entries)) return tag.p({ class: "label" }, `${judge} does not search, so it cannot price mistakes.`);
+export function mistakeList(wrong, { turns, names, better, entries, here, seek, judge = t("The agent") }) {
+  if (!pricesMoves(entries))
+    return tag.p({ class: "label" }, t("{judge} does not search, so it cannot price mistakes.", { judge }));
   if (!wrong.length) return tag.p({ class: "label" }, "No mistake is above the threshold.");
   return tag.ol(
     { class: "plies" },
@@ -160,15 +179,16 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek, 
           tag.span(
             { class: "when" },
             tag.span({ class: full ? "wrong full" : "wrong", title: full ? "punished" : "not punished" }),
-            `turn ${turns[one.ply]}`,
+            t("turn {n}", { n: turns[one.ply] }),
           ),
           seatMark(one.player),
           tag.span(
             { class: "what" },
             tag.b(named(names[one.player])),
-            `: ${shortened(played)}`,
+            ": ",
+            played,
             one.playouts && tag.span({ class: "sign" }, "certain"),
-            tag.span({ class: "better" }, `better ${shortened(instead)}`),
+            tag.span({ class: "better" }, t("better {move}", { move: instead })),
           ),
           tag.b({ class: "cost-of" }, `−${percent(one.cost, 1)}`),
         ),
@@ -203,8 +223,8 @@ function moveTurns({ players, turns, log, seek }, wrong) {
   });
   return found.map(([turn, lines]) =>
     tag.section(
-      { "aria-label": `turn ${turn}` },
-      tag.h3(turn ? `Turn ${turn}` : "Setup"),
+      { "aria-label": t("turn {n}", { n: turn }) },
+      tag.h3(turn ? t("Turn {n}", { n: turn }) : "Setup"),
       tag.ol({ class: "plies" }, lines),
     ),
   );
@@ -281,19 +301,23 @@ export function results(entries, { names, players, result }, threshold) {
 export function verdict(entry, wrong, more = null) {
   if (entry.regret === null && !more) return null;
   const mistake = wrong.find((one) => one.ply === entry.ply);
-  const turn =
-    mistake?.cost > mistake?.regret + 0.0005 ? `, with the rest of the turn ${percent(mistake.cost, 1)}` : "";
-  const said = ` ${percent(entry.regret, 1)}${turn}${mistake ? ", a mistake" : ""}`;
+  const n = percent(entry.regret, 1);
+  const whole = mistake?.cost > mistake?.regret + 0.0005 ? percent(mistake.cost, 1) : null;
+  const said = whole
+    ? t("{n}, with the rest of the turn {whole}, a mistake", { n, whole })
+    : mistake
+      ? t("{n}, a mistake", { n })
+      : n;
   const found = entry.playouts && [" · ", term("playouts", "playouts"), ": ", certainty(entry.playouts)];
-  return tag.p({ class: mistake ? "bad" : "label" }, term("regret", "regret"), said, found, more);
+  return tag.p({ class: mistake ? "bad" : "label" }, term("regret", "regret"), " ", said, found, more);
 }
 
 function certainty({ pairs, difference, margin, certainty, certain }) {
-  const side = difference < 0 ? "better" : "worse";
-  const by = `${side} by ${percent(Math.abs(difference), 1)} ± ${percent(margin, 1)}`;
-  const sure = `${Math.min(99.9, Math.floor(1000 * certainty) / 10)} %`;
-  const said = certain ? `${by}, certain to ${sure}` : `not certain: ${by}`;
-  return tag.span({ role: "status", title: plural(pairs, "pair") }, said);
+  const parts = { n: percent(Math.abs(difference), 1), margin: percent(margin, 1) };
+  const by = t(difference < 0 ? "better by {n} ± {margin}" : "worse by {n} ± {margin}", parts);
+  const sure = percent(Math.min(0.999, Math.floor(1000 * certainty) / 1000), 1);
+  const said = certain ? t("{by}, certain to {sure}", { by, sure }) : t("not certain: {by}", { by });
+  return tag.span({ role: "status", title: plural(pairs, "1 pair", "{n} pairs") }, said);
 }
 
 const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner
@@ -347,5 +371,5 @@ function heat(board, space, share) {
   if (!ground) return;
   const [x, y, w, h] = box(ground);
   const about = { x: x + 4, y: y + h - 5, width: (w - 8) * share, height: 4, rx: 2, class: "heat-bar" };
-  ground.parentNode.append(svg("rect", about, svg("title", {}, `${percent(share)} of the search`)));
+  ground.parentNode.append(svg("rect", about, svg("title", {}, t("{n} of the search", { n: percent(share) }))));
 }

@@ -1,14 +1,10 @@
-// The language of the pages: the one chosen, or else the first of the browser's that there is.
+// The language of the pages, which the server has found: the one chosen, or else the first of the browser's that there is.
 
 import { tag } from "./elements.js";
-import { keep, kept } from "./library.js";
 import { useCatalogue } from "./texts.js";
 
 const LANGUAGES = { en: "English", es: "Español" }; // each but English has a catalogue of its name
-const asked = new URLSearchParams(location.search).get("lang");
-if (Object.hasOwn(LANGUAGES, asked)) keep("language", asked);
-const wanted = [kept("language"), ...navigator.languages].map((code) => String(code).split("-")[0]);
-const language = wanted.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
+export const language = document.documentElement.lang;
 
 // A select element for the language; the page reloads in the one that is chosen.
 export const languageSelect = () =>
@@ -16,11 +12,7 @@ export const languageSelect = () =>
     {
       id: "language",
       "aria-label": "language",
-      onchange: ({ target }) => {
-        keep("language", target.value);
-        history.replaceState(null, "", location.pathname + location.hash);
-        location.reload();
-      },
+      onchange: ({ target }) => location.assign(`${location.pathname}?lang=${target.value}${location.hash}`),
     },
     Object.entries(LANGUAGES).map(([value, name]) =>
       tag.option({ value, translate: "no", lang: value, selected: value === language }, name),

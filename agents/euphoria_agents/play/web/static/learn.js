@@ -18,6 +18,7 @@ import { recall, remember } from "./library.js";
 import { animateEvents } from "./motion.js";
 import { explain, isRetrieval, markSpaces, moveRows, showPopover, spaceDetails } from "./moves.js";
 import { Table } from "./seats.js";
+import { t } from "./texts.js";
 
 const at = (id) => document.getElementById(id);
 const ME = 0;
@@ -129,7 +130,7 @@ function draw() {
   const chip = ({ id, title }, k) =>
     button(`lesson-${id}`, `${k + 1}${done.has(id) ? " ✓" : ""}`, () => attempt(() => open(k)), {
       kind: k === number ? "open" : "",
-      label: `lesson ${k + 1}: ${title}${done.has(id) ? ", done" : ""}`,
+      label: t(done.has(id) ? "lesson {n}: {title}, done" : "lesson {n}: {title}", { n: k + 1, title: t(title) }),
     });
   render(
     at("controls"),
@@ -141,7 +142,7 @@ function draw() {
 }
 
 function panel() {
-  const head = tag.h2({ id: "question" }, `${number + 1}. ${lesson().title}`);
+  const head = tag.h2({ id: "question" }, `${number + 1}. ${t(lesson().title)}`);
   const text = tag.p({ id: "told", tabindex: -1, class: said && (right ? "right" : "wrong") }, said || task().task);
   if (said) return [head, text, row(answerButtons())];
   const onclick = (move) => attempt(() => play(move));
@@ -163,7 +164,8 @@ function answerButtons() {
   if (!right) return main("back", "Take it back", takeBack);
   if (task().undo) return main("on", "Take it back and go on", goOn);
   if (step < lesson().steps.length - 1) return main("on", "Go on", goOn);
-  if (number < lessons.length - 1) return main("next", `Next: ${lessons[number + 1].title}`, () => open(number + 1));
+  if (number < lessons.length - 1)
+    return main("next", t("Next: {title}", { title: t(lessons[number + 1].title) }), () => open(number + 1));
   return [
     main("first", "Play a first game, with advice", firstGame),
     tag.a({ href: "/help", class: "button" }, "How to play, in full"),

@@ -3,18 +3,14 @@
 import { badge } from "./board.js";
 import { sentence, tag } from "./elements.js";
 import { withSymbols } from "./moves.js";
+import { t } from "./texts.js";
 
 const KEPT = 200; // lines
 const RECENT = 4; // lines for those who wait
-const TURN = /^(.*?)(?:; )?([^;]+) begins? turn (\d+)$/; // the end of a line
-const STEPS = /^.* chooses? "take [^"]*"$/; // the line after these tells it
-
-// What happened, who is next, and the turn.
-const parts = (line) => TURN.exec(line)?.slice(1) ?? [STEPS.test(line) ? "" : line];
 
 // What happened last.
 export function recent({ log, made }) {
-  const lines = log.map((line, k) => [parts(line)[0], made[k]]).filter(([text]) => text);
+  const lines = log.map(({ text }, k) => [text, made[k]]).filter(([text]) => text);
   return tag.ul(
     { class: "recent" },
     lines.slice(-RECENT).map(([text, by]) => tag.li(badge(by), tag.span(withSymbols(text)))),
@@ -33,20 +29,19 @@ export class Log {
   draw({ log, made, log_from: first }, since, moving) {
     if (this.#next < first || this.#next > first + log.length) this.list.replaceChildren();
     if (!this.list.children.length) this.#next = first;
-    const line = (text, k) => this.#line(text, made[this.#next + k - first], this.#next + k, moving && k);
+    const line = (one, k) => this.#line(one, made[this.#next + k - first], this.#next + k, moving && k);
     this.list.append(...log.slice(this.#next - first).map(line));
     this.#next = first + log.length;
     while (this.list.children.length > KEPT) this.list.firstChild.remove();
     for (const one of this.list.children) one.classList.toggle("new", Number(one.dataset.decision) > since);
   }
 
-  #line(line, by, decision, late) {
-    const [text, who, turn] = parts(line);
+  #line({ text, turn, who }, by, decision, late) {
     const made = tag.li(
       { class: `seat${by}${late === false ? "" : " told"}`, "data-decision": decision, hidden: !text && !turn },
       badge(by),
       tag.span(withSymbols(text)),
-      turn && tag.b({ class: "turn" }, `Turn ${turn}: ${sentence(who)}`),
+      turn && tag.b({ class: "turn" }, t("Turn {n}: {who}", { n: turn, who: sentence(who) })),
     );
     made.style.setProperty("--k", Math.min(late, 8));
     return made;

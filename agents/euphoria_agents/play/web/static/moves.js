@@ -3,49 +3,19 @@
 import { hidden, icon, tag } from "./elements.js";
 import * as opinions from "./opinions.js";
 import { worker } from "./seats.js";
-import { translate, translateTree } from "./texts.js";
+import { t, translateTree } from "./texts.js";
 
 const PRIMARY = /^offer$/; // the moves with golden buttons; none of them gives anything up
 const AGAIN = "Press again to place no further worker";
 const LISTED = 12; // at most so many ways are listed; if there are more, the player chooses one item at a time
-const ITEMS = // those that have a symbol, with their plurals
-  "energy,water,food,bliss,gold,stone,clay,balloons,bifocals,artifact artifacts,bat bats,bear bears,book books,box boxes," +
-  "resource resources,commodity commodities,star stars,worker workers";
-const MARKERS = ["knowledge", "morale"];
-const words = new Map(); // the same in the language of the page -> their symbols
-let pattern = null; // finds them
 
-function findWords() {
-  for (const [item, many = item] of ITEMS.split(",").map((one) => one.split(" ")))
-    for (const text of [`1 ${item}`, `2 ${many}`]) words.set(translate(text).slice(2), item);
-  const items = [...words.keys()].sort((a, b) => b.length - a.length).join("|");
-  for (const marker of MARKERS) words.set(translate(marker), marker);
-  const markers = MARKERS.map(translate).join("|");
-  pattern = new RegExp(`(?<![\\p{L}\\d])(?:(\\d+) (${items})(?!\\p{L})|(${markers}) ([+-]\\d+))`, "gu");
-}
+// A text with symbols in place of amounts.
+export const withSymbols = (text) => [text].flat().map((part) => (part.words ? unit(part) : part));
 
-// A text in the language of the page, with symbols in place of items.
-export function withSymbols(english) {
-  if (!pattern) findWords();
-  const text = translate(english);
-  const parts = [];
-  let at = 0;
-  for (const found of text.matchAll(pattern)) {
-    const [whole, n, item, marker, step] = found;
-    parts.push(
-      text.slice(at, found.index),
-      hidden(whole),
-      tag.span(
-        { "aria-hidden": "true", class: "unit", title: whole },
-        n ?? step.replace("-", "−"),
-        icon(words.get(item ?? marker)),
-      ),
-    );
-    at = found.index + whole.length;
-  }
-  const shown = [...parts, text.slice(at)];
-  return document.documentElement.lang === "en" ? shown : tag.span({ translate: "no" }, shown); // these pieces are translated already
-}
+const unit = ({ n, symbol, words }) => [
+  hidden(words),
+  tag.span({ "aria-hidden": "true", class: "unit", title: words }, n, icon(symbol)),
+];
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
 
@@ -55,16 +25,14 @@ const placedFace = (move) => (move.notation.startsWith("place ") ? faceOf(move) 
 // The name of a space, or of the market that was built there.
 export function placeName(facts, view, space) {
   const tile = view.markets[space]?.tile;
-  const { title } = tile ? facts.tiles[tile] : facts.spaces[space];
-  const region = facts.regions.find((one) => space.startsWith(one.faction));
-  return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
+  return (tile ? facts.tiles[tile] : facts.spaces[space]).title;
 }
 
 // The name of a move in a row that already shows its worker, below a question that says what a recruit is chosen for.
 function moveTitle(facts, view, move) {
   if (isRetrieval(move)) return "Take workers back …";
   if (move.notation.startsWith("place ")) return placeName(facts, view, move.space);
-  return /^Choose (.+) as the /.exec(move.text)?.[1] ?? move.text;
+  return move.title;
 }
 
 // The figure of a hint for a move, in one unit for all moves, and how the move compares with the best one.
@@ -90,15 +58,15 @@ function grouped(all, key) {
 
 // What a move costs, gives and risks.
 function terms({ cost, gain, risk }) {
-  const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), withSymbols(text));
+  const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(label), withSymbols(text));
   return [
     tag.span(
       { class: "terms" },
-      part("price", "costs", cost),
+      part("price", "; costs ", cost),
       cost && gain && tag.span({ "aria-hidden": "true" }, "→"),
-      part("gain", "gives", gain),
+      part("gain", "; gives ", gain),
     ),
-    part("risk", "risk:", risk),
+    part("risk", "; risk: ", risk),
   ];
 }
 
@@ -155,7 +123,7 @@ export function spaceDetails(facts, view, { space, label, moves, seat }) {
   return [
     tag.h3(name),
     tag.p(label.replace(`${name}: `, "")),
-    tile && tag.p({ class: "label" }, `Without a star here: ${facts.tiles[tile].words}`),
+    tile && tag.p({ class: "label" }, t("Without a star here: {penalty}", { penalty: facts.tiles[tile].words })),
     there.length > 0 &&
       tag.p(
         { class: "line" },
@@ -184,11 +152,6 @@ export function markSpaces(drawing, moves) {
 
 // Whether the ways to answer a series are listed in place of its single choices.
 export const waysAreListed = ({ ways: all }) => all.length > 0 && all.length <= LISTED;
-const itemList = (items) =>
-  Object.entries(items)
-    .map(([item, n]) => `${n} ${item}`)
-    .join(", ");
-
 // Buttons that answer a series of choices at once.
 export const wayList = (state, send) =>
   tag.ul(
@@ -198,7 +161,7 @@ export const wayList = (state, send) =>
         tag.button(
           { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
           tag.kbd({ "aria-hidden": "true" }, String(k + 1)),
-          tag.span({ class: "text" }, withSymbols(itemList(way.items))),
+          tag.span({ class: "text" }, withSymbols(way.text)),
         ),
       ),
     ),

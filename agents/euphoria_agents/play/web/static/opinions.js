@@ -1,6 +1,8 @@
 // What an agent thinks of the moves of a decision, each [action, prior, visits, value]: the best one, and how sure that is.
 
-export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
+export const percent = (x, digits = 0) => (x == null ? "–" : `${decimal(100 * x, digits).replace("-", "−")} %`);
+const decimal = (x, digits) =>
+  x.toLocaleString(document.documentElement.lang, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 const ENOUGH = 8; // visits that make the value of a move reliable
 const [SPREAD, LEAST] = [0.06, 0.005]; // of the standard error of a value, measured: docs/study.md

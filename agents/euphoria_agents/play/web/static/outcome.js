@@ -1,19 +1,34 @@
 // The end of a game: who placed stars where, and a picture of the board.
 
 import { badge, STARS } from "./board.js";
-import { named, plural, svg, tag } from "./elements.js";
+import { named, svg, tag } from "./elements.js";
+import { plural, t } from "./texts.js";
 
-const SOURCES = ["construction", "market", "artifact market", "icarus", "allegiance", "dilemma"];
+const SOURCES = {
+  construction: "{n} construction",
+  market: "{n} market",
+  "artifact market": "{n} artifact market",
+  icarus: "{n} Icarus",
+  allegiance: "{n} allegiance",
+  dilemma: "{n} dilemma",
+};
 
 // The ranking, with a bar of each player's stars by source; `stars`: these numbers, by seat.
 export function ranking(view, seats, stars) {
   const most = Math.max(view.stars_to_win, ...view.players.map((p) => STARS - p.stars));
   const line = (p) => {
-    const counts = SOURCES.map((source) => [source, stars?.[p.seat]?.[source]]).filter(([, n]) => n);
-    const said = ([source, n]) => `${n} ${source.replace("icarus", "Icarus")}`;
+    const counts = Object.keys(SOURCES)
+      .map((source) => [source, stars?.[p.seat]?.[source]])
+      .filter(([, n]) => n);
+    const said = ([source, n]) => t(SOURCES[source], { n });
     return tag.li(
       { value: p.rank, class: `seat${p.seat}` },
-      tag.div({ class: "line" }, badge(p.seat), tag.b(named(seats[p.seat].name)), plural(STARS - p.stars, "star")),
+      tag.div(
+        { class: "line" },
+        badge(p.seat),
+        tag.b(named(seats[p.seat].name)),
+        plural(STARS - p.stars, "1 star", "{n} stars"),
+      ),
       tag.div(
         { class: "bar", "aria-hidden": "true" },
         counts.map(([source, n]) => {

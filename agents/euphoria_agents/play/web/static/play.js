@@ -5,6 +5,7 @@ import {
   beginGame,
   button,
   call,
+  called,
   languageSelect,
   select,
   download,
@@ -13,7 +14,6 @@ import {
   hidden,
   loadFacts,
   loadSymbols,
-  COMPILED_ONCE,
   post,
   render,
   row,
@@ -46,12 +46,15 @@ import {
 import { asRows, best, priced } from "./opinions.js";
 import { ranking, savePicture } from "./outcome.js";
 import { addPointing } from "./pointing.js";
+import { t } from "./texts.js";
 import { Table, playerDetails } from "./seats.js";
 import { Playback, stepButtons } from "./walking.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
 const at = (id) => document.getElementById(id);
+const COMPILED_ONCE =
+  "The agent {agent} is being prepared; the first time, its code is compiled, once for this machine.";
 const SPEEDS = [
   ["", "step by step"],
   ["1.5", "slow"],
@@ -86,7 +89,7 @@ const links = kept(`links ${game}`, "sessionStorage") ?? [];
 // Returns the name of a player: "You" only where that is clear.
 const nameOf = (k) => {
   const { name } = state.seats[k];
-  return name === "You" && (k !== seat || state.mine.length > 1) ? `Player ${k + 1}` : name;
+  return name === "You" && (k !== seat || state.mine.length > 1) ? t("Player {n}", { n: k + 1 }) : called(name);
 };
 const isMyDecision = () => seat !== null && state.decider === seat;
 const mayChoose = () => past === null && isMyDecision() && !screenHidden;
@@ -157,10 +160,14 @@ function draw(before = null) {
 }
 
 function title(headline) {
-  if (past !== null) return [`Decision ${past + 1} of ${state.decisions}, seen again`];
-  const whose = isMyDecision() ? "your decision" : state.decider === null ? "" : `${nameOf(state.decider)} decides`;
+  if (past !== null) return [t("Decision {n} of {total}, seen again", { n: past + 1, total: state.decisions })];
+  const whose = isMyDecision()
+    ? t("your decision")
+    : state.decider === null
+      ? ""
+      : t("{who} decides", { who: nameOf(state.decider) });
   const { players, turn } = state.view;
-  const said = players[state.decider]?.active ? `Turn ${turn}` : headline; // which names the player on turn
+  const said = players[state.decider]?.active ? t("Turn {n}", { n: turn }) : headline; // which names the player on turn
   return [
     state.decider === null ? null : badge(state.decider),
     tag.span([said, whose].filter(Boolean).join(" · ")),
@@ -172,8 +179,8 @@ function drawCover() {
   const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
   render(
     at("moves"),
-    tag.h2({ id: "question" }, `Pass the screen to ${nameOf(next)}`),
-    button("uncover", `I am ${nameOf(next)}`, () => takeSeat(next), { kind: "main" }),
+    tag.h2({ id: "question" }, t("Pass the screen to {who}", { who: nameOf(next) })),
+    button("uncover", t("I am {who}", { who: nameOf(next) }), () => takeSeat(next), { kind: "main" }),
   );
   at("uncover").focus({ preventScroll: true });
 }
@@ -210,7 +217,7 @@ function prepareWorker(node, k, shown) {
   Object.assign(node, { tabIndex: 0, role: "button", onclick: () => chooseFace(shown) });
   node.setAttribute("role", "button");
   node.setAttribute("aria-pressed", String(face === shown));
-  node.setAttribute("aria-label", `a worker of yours: ${shown}`);
+  node.setAttribute("aria-label", t("a worker of yours: {n}", { n: shown }));
 }
 
 // The moves with the chosen worker, and those without a worker.
@@ -298,9 +305,14 @@ function tabs(since) {
         drawTabs();
       },
     ),
-    button("again", seat === null ? "Replay" : `Since my move (${missed})`, () => replay(Math.max(0, lastOwn())), {
-      off: missed < 1 || past !== null,
-    }),
+    button(
+      "again",
+      seat === null ? "Replay" : t("Since my move ({n})", { n: missed }),
+      () => replay(Math.max(0, lastOwn())),
+      {
+        off: missed < 1 || past !== null,
+      },
+    ),
   ];
 }
 
@@ -391,7 +403,8 @@ function panel() {
     .map((one) =>
       tag.label(
         { class: "invitation" },
-        `Link for ${nameOf(one.seat)} `,
+        t("Link for {who}", { who: nameOf(one.seat) }),
+        " ",
         tag.input({
           id: `link-${one.seat}`,
           readonly: true,
@@ -417,7 +430,7 @@ function panel() {
     state.view.offer && tag.p({ class: "label" }, withSymbols(state.view.offer)),
     advice && tag.div({ class: "advice" }, adviceInWords(facts, state, seat, advice)),
     advice && !coached && tag.p({ class: "label" }, priced(hints.moves) ? CHANCES : CHOICES),
-    narrowed && button("all", `All ${state.moves.length} moves`, showAll),
+    narrowed && button("all", t("All {n} moves", { n: state.moves.length }), showAll),
     tag.div(
       { class: "groups" },
       waysAreListed(state) ? wayList(state, send) : moveRows(facts, state, { hints, shown, play, seat, armed }),
@@ -429,28 +442,33 @@ function panel() {
 const CHANCES = "Beside each move: your chance to win after it.";
 const CHOICES = "This adviser does not search. Beside each move: how often it would choose it.";
 
-// The question, without the "You:" of "You: choose a recruit" for the player who is asked.
+// The question; the player who is asked need not be told so.
 function question() {
-  return isMyDecision() ? sentence(state.question.slice("You: ".length)) : state.question;
+  return isMyDecision() ? sentence(state.asks) : state.question;
 }
 
 function waiting() {
-  if (state.prepares) return `The agent ${state.prepares} is being prepared; ${COMPILED_ONCE}.`;
-  if (state.waits_for_agent) return `${nameOf(state.decider)} thinks.`;
-  return seat === null ? "You are watching." : `${nameOf(state.decider)} decides.`;
+  if (state.prepares) return t(COMPILED_ONCE, { agent: state.prepares });
+  if (state.waits_for_agent) return t("{who} thinks.", { who: nameOf(state.decider) });
+  return seat === null ? "You are watching." : t("{who} decides.", { who: nameOf(state.decider) });
 }
+
+// Why a game waits.
+const inWords = ({ trouble: said, told: { key, parts } }) => (key ? t(key, { ...parts, why: t(parts.why) }) : t(said));
 
 function trouble() {
   if (!state.trouble) return null;
   return tag.div(
     { class: "trouble", role: "alert" },
-    tag.p(`The game waits: ${state.trouble}`),
+    tag.p(t("The game waits: {why}", { why: inWords(state) })),
     mayControl() &&
       row(
         button("retry", "Try again", () => postAction("retry")),
         state.waits_for_agent &&
           facts.agents.map((spec) =>
-            button(`give-${spec}`, `Let ${spec} play on`, () => postAction("seats", { seat: state.decider, spec })),
+            button(`give-${spec}`, t("Let {spec} play on", { spec }), () =>
+              postAction("seats", { seat: state.decider, spec }),
+            ),
           ),
         state.waits_for_agent && state.host && button("invite", "Let a person play on", invite),
       ),
@@ -542,8 +560,8 @@ const about = (wanted) =>
 
 function resultText() {
   const winner = state.view.players.find((p) => p.rank === 1);
-  if (state.view.headline.startsWith("cut off")) return "The game was cut off.";
-  return winner.seat === seat ? "You have won." : `${nameOf(winner.seat)} has won.`;
+  if (state.cut_off) return "The game was cut off.";
+  return winner.seat === seat ? "You have won." : t("{who} has won.", { who: nameOf(winner.seat) });
 }
 
 const outcome = () => [
@@ -608,7 +626,7 @@ const playbackControls = () => [
     value: past,
     oninput: (event) => go(Number(event.target.value)),
   }),
-  tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from] ?? "")),
+  tag.p({ class: "label" }, withSymbols(state.log[past - state.log_from]?.text ?? "")),
 ];
 
 // Plays several moves in one request.

@@ -1,10 +1,9 @@
 // The page of a recorded game that `euphoria replay --html` writes. Its data is in the page; it needs no server.
 
 import { momentOf } from "./board.js";
-import { nameList, render, tabList, tag } from "./elements.js";
+import { called, nameList, render, tabList, tag } from "./elements.js";
 import {
   addTerms,
-  shortened,
   seatMark,
   mistakeList,
   mistakes,
@@ -15,7 +14,7 @@ import {
   verdict,
 } from "./judgement.js";
 import { chart } from "./chart.js";
-import { useCatalogue } from "./texts.js";
+import { t, useCatalogue } from "./texts.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 import { Table, holdings } from "./seats.js";
 
@@ -77,16 +76,16 @@ function steering() {
 function decisionPanel() {
   const who =
     here < total
-      ? [seatMark(data.players[here]), ` ${data.names[data.players[here]]} decides`]
+      ? [seatMark(data.players[here]), " ", t("{who} decides", { who: called(data.names[data.players[here]]) })]
       : [data.result ? "The end" : "The record ends here"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
   return [
     tag.h2({ id: "question" }, who),
-    here > 0 && tag.p({ class: "label" }, `Before: ${data.log[here - 1]}`),
-    here < total && tag.p(`Now: ${data.log[here]}`),
+    here > 0 && tag.p({ class: "label" }, t("Before: {a}", { a: data.log[here - 1] })),
+    here < total && tag.p(t("Now: {a}", { a: data.log[here] })),
     entry && verdict(entry, wrong),
-    better && played !== better && tag.p({ class: "better" }, `Better: ${shortened(better)}`),
+    better && String(played) !== String(better) && tag.p({ class: "better" }, t("Better: {a}", { a: better })),
   ];
 }
 
@@ -123,7 +122,7 @@ const viewerText =
     ? "each decision as its player saw it"
     : data.seat === "everybody"
       ? "as everybody saw it"
-      : `as ${data.names[data.seat]} saw it`;
+      : t("as {who} saw it", { who: called(data.names[data.seat]) });
 document.body.append(
   tag.header({ class: "top" }, tag.h1("Euphoria: ", nameList(data.names)), tag.span({ class: "label" }, viewerText)),
   tag.main(

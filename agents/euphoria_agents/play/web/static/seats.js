@@ -1,7 +1,8 @@
 // The table: the players above the board, the player's own things below it, and the texts of cards.
 
 import { Board, STARS, badge } from "./board.js";
-import { hidden, icon, named, plural, svg, tag } from "./elements.js";
+import { hidden, icon, named, svg, tag } from "./elements.js";
+import { plural, t } from "./texts.js";
 
 export const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
 const shape = (id, kind = "icon") =>
@@ -34,7 +35,7 @@ function pips() {
   return {
     node,
     update: (placed, goal, seat) => {
-      node.setAttribute("aria-label", `${placed} of ${goal} stars`);
+      node.setAttribute("aria-label", t("{n} of {goal} stars", { n: placed, goal }));
       Object.assign(node.dataset, { seat, said: `${placed}/${goal}` });
       all.forEach((pip, k) => {
         pip.classList.toggle("on", k < placed);
@@ -71,9 +72,9 @@ function playerCell(facts, seat) {
     const left = view.stars_to_win - placed;
     if (name.textContent !== who.name) name.replaceChildren(named(who.name));
     setText(spec, who.spec && who.spec !== who.name ? strength(facts, who.spec) : "");
-    setText(note, p.rank ? `rank ${p.rank}` : left === 1 ? "needs 1 star" : "");
+    setText(note, p.rank ? t("rank {n}", { n: p.rank }) : left === 1 ? t("needs 1 star") : "");
     setText(out, mine ? "" : p.on_board ? `+${p.on_board}` : "");
-    out.title = `${p.on_board} on the board`;
+    out.title = t("{n} on the board", { n: p.on_board });
     stars.update(placed, view.stars_to_win, p.seat);
     marks.check.update(`${checkSum(p)}/${KNOWLEDGE_LIMIT}`);
     marks.check.node.classList.toggle("near", checkSum(p) >= KNOWLEDGE_LIMIT - 3);
@@ -125,13 +126,14 @@ function ownTray(facts, seat, explain) {
   );
   let drawn = "";
   const update = (p) => {
-    setText(out, p.on_board ? `${p.on_board} on the board` : "");
+    setText(out, p.on_board ? t("{n} on the board", { n: p.on_board }) : "");
     for (const [item, one] of goods) one.update(p.goods[item] ?? 0);
     for (const [item, one] of hand) one.update(p.artifacts?.[item] ?? 0);
     const sum = checkSum(p);
     [...meter.children].forEach((step, k) => (step.className = k < p.knowledge ? "known" : k < sum ? "dice" : ""));
-    meter.setAttribute("aria-label", `knowledge ${p.knowledge}, with the workers ${sum} of ${KNOWLEDGE_LIMIT}`);
-    setText(said, `${p.knowledge} + workers = ${sum} of ${KNOWLEDGE_LIMIT} · morale ${p.morale}`);
+    const parts = { n: p.knowledge, sum, limit: KNOWLEDGE_LIMIT, morale: p.morale };
+    meter.setAttribute("aria-label", t("knowledge {n}, with the workers {sum} of {limit}", parts));
+    setText(said, t("{n} + workers = {sum} of {limit} · morale {morale}", parts));
     const key = JSON.stringify([p.recruits, p.dilemma, p.resolved, p.penalties]);
     if (key !== drawn) cards.replaceChildren(...ownCards(facts, p, explain));
     drawn = key;
@@ -157,23 +159,19 @@ function ownCards(facts, p, explain) {
         `card-${one.name}`,
         facts.recruits[one.name].faction,
         facts.recruits[one.name].title,
-        [one.star && "★ ", one.active ? "active" : "hidden"].filter(Boolean).join(""),
+        [one.star && "★ ", t(one.active ? "active" : "hidden")].filter(Boolean).join(""),
         facts.recruits[one.name].words,
       ),
     ),
     p.dilemma &&
-      card(
-        "card-dilemma",
-        "plain",
-        "Dilemma",
-        p.resolved ? `became a ${p.resolved}` : p.dilemma,
-        facts.dilemmas[p.dilemma],
-      ),
+      card("card-dilemma", "plain", "Dilemma", p.resolved ? became(p) : t(p.dilemma), facts.dilemmas[p.dilemma]),
     ...p.penalties.map((tile) =>
       card(`card-${tile}`, "penalty", facts.tiles[tile].title, "penalty", facts.tiles[tile].words),
     ),
   ].filter(Boolean);
 }
+
+const became = ({ resolved }) => t(resolved === "star" ? "became a star" : "became a recruit");
 
 // A card with its text.
 function recruit(facts, { name, active, star }, seat) {
@@ -185,16 +183,26 @@ function recruit(facts, { name, active, star }, seat) {
   );
 }
 
-// Replaces identifiers of cards in a line by their titles.
-const inWords = (facts, line) =>
-  line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
+const ASIDES = {
+  recruits_out: "recruits put out: {cards}",
+  tiles_out: "tiles put out: {cards}",
+  tiles_in: "tiles put in: {cards}",
+};
+
+// The cards that the viewer put out of the game or into it.
+const asides = (facts, p) =>
+  Object.entries(p.asides).map(([key, names]) =>
+    t(ASIDES[key], { cards: names.map((name) => (facts.recruits[name] ?? facts.tiles[name]).title).join(", ") }),
+  );
 
 // All that the viewer may know of a player, in words; `you`: the seat of the viewer.
 export function playerDetails(facts, view, p, who, you) {
   const placed = STARS - p.stars;
-  const told = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");
+  const told = p.rank
+    ? t("rank {n}", { n: p.rank })
+    : [p.active && t("on turn"), p.deciding && t("decides")].filter(Boolean).join(", ");
   const hand = nonZero(p.artifacts)
-    .map(([name, n]) => `${n} ${name}`)
+    .map(([name, n]) => `${n} × ${t(name)}`)
     .join(", ");
   const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
   return tag.section(
@@ -205,14 +213,17 @@ export function playerDetails(facts, view, p, who, you) {
       told && tag.span({ class: "tag" }, told),
     ),
     tag.p(
-      `${placed} of ${view.stars_to_win} stars · knowledge ${p.knowledge || "–"} · ` +
-        `morale ${p.morale || "–"} · ` +
-        `check ${checkSum(p)} of ${KNOWLEDGE_LIMIT}`,
+      [
+        t("{n} of {goal} stars", { n: placed, goal: view.stars_to_win }),
+        t("knowledge {n}", { n: p.knowledge || "–" }),
+        t("morale {n}", { n: p.morale || "–" }),
+        t("check {n} of {limit}", { n: checkSum(p), limit: KNOWLEDGE_LIMIT }),
+      ].join(" · "),
     ),
     tag.p(
       { class: "line" },
       p.workers.map((face) => worker(p.seat, face)),
-      p.on_board ? `+ ${p.on_board} on the board` : null,
+      p.on_board ? t("+ {n} on the board", { n: p.on_board }) : null,
     ),
     tag.p(
       { class: "line goods" },
@@ -220,30 +231,30 @@ export function playerDetails(facts, view, p, who, you) {
         tag.span({ class: `count${n ? "" : " none"}`, title: name }, icon(name), hidden(`${name} `), String(n)),
       ),
     ),
-    hand && tag.p(`hand: ${hand}`),
+    hand && tag.p(t("hand: {cards}", { cards: hand })),
     p.recruits.map((one) => recruit(facts, one, p.seat)),
-    p.hidden ? tag.p({ class: "label" }, plural(p.hidden, "hidden recruit")) : null,
+    p.hidden ? tag.p({ class: "label" }, plural(p.hidden, "1 hidden recruit", "{n} hidden recruits")) : null,
     p.dilemma &&
       tag.details(
         { class: "recruit", id: `dilemma-${p.seat}` },
-        tag.summary(`dilemma: ${p.dilemma}${p.resolved ? `, became a ${p.resolved}` : ""}`),
+        tag.summary([t("dilemma: {card}", { card: t(p.dilemma) }), p.resolved && became(p)].filter(Boolean).join(", ")),
         tag.p(facts.dilemmas[p.dilemma]),
       ),
     p.penalties.length
       ? tag.details(
           { class: "recruit penalties", id: `penalties-${p.seat}` },
-          tag.summary(p.penalties.length === 1 ? "1 penalty" : `${p.penalties.length} penalties`),
+          tag.summary(plural(p.penalties.length, "1 penalty", "{n} penalties")),
           tag.ul(p.penalties.map((tile) => tag.li(`${facts.tiles[tile].title}: ${facts.tiles[tile].words}`))),
         )
       : null,
-    [...p.notes, ...p.asides].map((line) => tag.p({ class: "label" }, inWords(facts, line))),
+    [...p.notes, ...asides(facts, p)].map((line) => tag.p({ class: "label" }, line)),
   );
 }
 
 export const worker = (seat, face) =>
   svg(
     "svg",
-    { class: "die", viewBox: "0 0 40 26", role: "img", "aria-label": `a ${face}` },
+    { class: "die", viewBox: "0 0 40 26", role: "img", "aria-label": t("a {n}", { n: face }) },
     svg("use", { href: `#worker-${seat}-${face}` }),
   );
 

@@ -4,6 +4,7 @@ import { chart } from "./chart.js";
 import {
   button,
   call,
+  called,
   select,
   download,
   showError,
@@ -12,7 +13,6 @@ import {
   loadSymbols,
   nameList,
   named,
-  plural,
   post,
   render,
   row,
@@ -27,6 +27,7 @@ import { forget, remember } from "./library.js";
 import { confirmDialog } from "./moves.js";
 import * as opinions from "./opinions.js";
 import { Table, holdings } from "./seats.js";
+import { plural, t } from "./texts.js";
 import { Playback, listen, plyOfAddress, showMarked, stepButtons, stepTo } from "./walking.js";
 
 const { seatMark, showMarks, signed, term } = judgement;
@@ -71,7 +72,7 @@ const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seat
 // The words for an agent that judges; its spec is the title.
 function judgeName(spec) {
   const [, searches] = /^mcts:(\d+):ppo$/.exec(spec) ?? [];
-  return searches ? `very hard (searches ${searches})` : (facts.agent_words[spec] ?? spec);
+  return searches ? t("very hard (searches {n})", { n: searches }) : t(facts.agent_words[spec] ?? spec);
 }
 
 // Sends a request until the server can be reached, or until nobody wants its answer any more.
@@ -230,7 +231,7 @@ function links() {
 }
 
 function decisionTitle() {
-  return tag.h2({ id: "question" }, seatMark(here.player), ` ${here.question}`);
+  return tag.h2({ id: "question" }, seatMark(here.player), " ", here.question);
 }
 
 // The moves without opinions, for the user to guess the best one.
@@ -238,7 +239,7 @@ function question() {
   const shown = here.moves.filter((move) => !lesson || move.action !== here.played);
   const played = here.moves.find((move) => move.action === here.played);
   const asks = lesson
-    ? `${game.names[here.player]} played: ${judgement.shortened(played.text)}. Find something better.`
+    ? t("{who} played: {move}. Find something better.", { who: called(game.names[here.player]), move: played.brief })
     : "What would you play?";
   const choice = (move) =>
     tag.li(button(`guess-${move.action}`, move.text, () => guessMove(move.action), { kind: "move" }));
@@ -265,7 +266,7 @@ function standing(action) {
 }
 
 const meter = (visits, most) => {
-  const label = plural(visits, "visit");
+  const label = plural(visits, "1 visit", "{n} visits");
   return tag.meter({ min: 0, max: most, value: visits, title: label, "aria-label": label });
 };
 
@@ -305,7 +306,11 @@ function decision() {
     scrollable("moves", tag.table(tag.thead(head), tag.tbody(order.map(line)))),
     few.size > 0 && tag.p({ class: "label" }, "Faded: fewer than 8 tries, so the figure says little."),
     !thought.length &&
-      row(button(`ask-${judge}`, `Ask about this decision: ${judgeName(judge)}`, () => askAgent(judge))),
+      row(
+        button(`ask-${judge}`, t("Ask about this decision: {judge}", { judge: judgeName(judge) }), () =>
+          askAgent(judge),
+        ),
+      ),
   ];
 }
 
@@ -327,7 +332,7 @@ function answer() {
         ? "The search hardly tried that."
         : standing(guess) === "about equal"
           ? "That is about as good as the best move."
-          : `${right ? "Good: it" : "That"} costs ${percent(lost, 1)}.`;
+          : t(right ? "Good: it costs {cost}." : "That costs {cost}.", { cost: percent(lost, 1) });
   const again = () => {
     guess = null;
     drawThoughts();
@@ -343,7 +348,7 @@ function verdict() {
   const entry = analysis().entries[here.ply];
   if (!entry) return null;
   const changes =
-    entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${game.names[k]} ${signed(x)}`]);
+    entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${called(game.names[k])} ${signed(x)}`]);
   return judgement.verdict(
     entry,
     judgement.mistakes(analysis().entries, game.mistake),
@@ -381,7 +386,7 @@ async function checkEntry() {
 }
 
 function ending() {
-  return tag.p(game.result ? `${sentence(game.headline)}.` : "The record ends here.");
+  return tag.p(game.result ? [sentence(game.headline), "."] : "The record ends here.");
 }
 
 async function askAgent(spec) {
@@ -401,9 +406,14 @@ async function askAgent(spec) {
 function drawLessons() {
   const count = (seat) => judgement.mistakes(analysis().entries, game.mistake, seat).length;
   const choice = (name, seat) =>
-    button(`learn-${seat}`, [seatMark(seat), ` ${name}: ${plural(count(seat), "mistake")}`], () => startLesson(seat), {
-      off: !count(seat),
-    });
+    button(
+      `learn-${seat}`,
+      [seatMark(seat), " ", named(name), ": ", plural(count(seat), "1 mistake", "{n} mistakes")],
+      () => startLesson(seat),
+      {
+        off: !count(seat),
+      },
+    );
   render(at("lesson-choices"), game.names.map(choice));
 }
 
@@ -422,12 +432,12 @@ function lessonSteering() {
   };
   const last = done === plies.length - 1;
   return [
-    tag.b(`Mistake ${done + 1} of ${plies.length}, turn ${game.turns[here.ply]}`),
+    tag.b(t("Mistake {n} of {total}, turn {turn}", { n: done + 1, total: plies.length, turn: game.turns[here.ply] })),
     tag.progress({ max: plies.length, value: done + (guess === null ? 0 : 1), "aria-label": "mistakes" }),
     guess === null
       ? button("show", "Show the best move", () => guessMove(opinions.best(thoughts())[0]))
       : !last && button("next", "Next mistake", next, { kind: "main" }),
-    last && guess !== null && tag.span(`You found ${right.size} of ${plies.length}.`),
+    last && guess !== null && tag.span(t("You found {n} of {total}.", { n: right.size, total: plies.length })),
     button("leave", "Leave", () => {
       [lesson, guessing, guess] = [null, false, null];
       drawThoughts();
@@ -532,8 +542,13 @@ function progress(spec) {
     row(
       act,
       (running || (done > 0 && unfinished)) &&
-        tag.progress({ max: total(), value: done, "aria-label": `decisions judged by ${judgeName(spec)}` }),
-      (running || (done > 0 && unfinished)) && tag.span({ class: "label" }, `${done} of ${total()}`),
+        tag.progress({
+          max: total(),
+          value: done,
+          "aria-label": t("decisions judged by {judge}", { judge: judgeName(spec) }),
+        }),
+      (running || (done > 0 && unfinished)) &&
+        tag.span({ class: "label" }, t("{n} of {total}", { n: done, total: total() })),
     ),
     trouble ? tag.p({ class: "bad" }, trouble) : null,
   ];

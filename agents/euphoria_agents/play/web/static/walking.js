@@ -1,6 +1,7 @@
 // Walking through the decisions of a game: by buttons, keys, the address of the page, and by itself.
 
 import { button } from "./elements.js";
+import { t } from "./texts.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 
@@ -35,7 +36,7 @@ export class Playback {
       button("playback", this.timer ? "❚❚" : "▶", () => this.toggle(), {
         label: this.timer ? "pause (space bar)" : "play (space bar)",
       }),
-      button("speed", this.speed, () => this.#changeSpeed(), { label: `speed ${this.speed}` }),
+      button("speed", this.speed, () => this.#changeSpeed(), { label: t("speed {speed}", { speed: this.speed }) }),
     ];
   }
 
