@@ -16,7 +16,7 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 # The names that each part of the page has, in its order; `__doc__` is the docstring of a module.
 _VIEW = ("view_of", "View", "PlayerView", "MarketView", "RecruitView")
 _WORDS = ("Move", "legal_moves", "question", "log", "area_gains", "cost_words", "dilemma_words", "lessons", "recruit_words")
-_WORDS += ("space_words", "tile_words", "amount", "short_gain", "short_name", "short_title", "title")
+_WORDS += ("space_words", "tile_words", "short_gain", "short_name", "short_title", "title")
 _TEXT = ("observation_text", "facts_of", "rules_text", "read_answer", "split_thinking", "Answer", "TextOptions")
 NAMES = {
     "games": ("euphoria_env.Game", "euphoria_env.events.Decided", "euphoria_env.IllegalMove", "euphoria_env.Rules",
