@@ -48,7 +48,7 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
     """Writes the priors of n legal moves to `workspace.weights`."""
     if plan.priors == BY_NETWORK:
         inference.evaluate(net, g, int(g["player"]))
-        inference.policy_in(net, g, workspace.tape, workspace.moves, n, FLATTENED, workspace.weights)
+        inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
         return
     share_by_weight(g, workspace.moves, n, workspace.weights)
     for k in range(n):

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network.afterstate_head import HeadWorkspace, correct_logs, new_head_workspace
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.compiled_layers import (
     Policy,
@@ -50,7 +49,6 @@ class SearchNetwork(NamedTuple):
         features, observation, places, known, x, y: workspace; `places` are the rows in which the last observation differs from
             the base, as `find_changed_rows` writes them, and `known` how many are added and how many removed.
         seen: float32, the latest output of the hidden layers of `main`.
-        head: the workspace of its afterstate head.
     """
 
     main: Policy
@@ -66,7 +64,6 @@ class SearchNetwork(NamedTuple):
     x: np.ndarray
     y: np.ndarray
     seen: np.ndarray
-    head: HeadWorkspace
 
 
 def no_network() -> SearchNetwork:
@@ -110,7 +107,7 @@ def build_network(found: Parts) -> SearchNetwork:
     return SearchNetwork(
         main, win, aligned_copy(weight[size:].ravel()), np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8), main_base, win_base,
         np.zeros(MAX_PLAYERS * NUM_FEATURES, np.float32), np.zeros(OBS_SIZE, np.int8), np.zeros(2 * OBS_SIZE, np.int32),
-        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32), new_head_workspace(len(main.afterstates.out)),
+        np.zeros(2, np.int64), x, y, np.zeros(main.head.shape[1], np.float32),
     )  # fmt: skip
 
 
@@ -154,23 +151,9 @@ def evaluate(net, g, p):  # type: ignore[no-untyped-def]
 def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
     """Writes the policy over n legal moves to `priors`, each probability raised to `power`, from the latest hidden layers.
 
-    It is the policy alone, without the afterstate head.
+    It is the policy alone: with the afterstate head at the root the search wins less often (docs/experiments.md).
     """
     log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
-    sharpen(priors, n, power)
-
-
-@jit
-def policy_in(net, g, tape, moves, n, power, priors):  # type: ignore[no-untyped-def]
-    """Does the same with the afterstate head; g is the game whose hidden layers were computed last."""
-    log_chances(net.seen, net.main.head, net.main.bias, moves, n, priors)
-    correct_logs(net.main, g, net.seen, moves, n, priors, tape, net.head)
-    sharpen(priors, n, power)
-
-
-@jit
-def sharpen(priors, n, power):  # type: ignore[no-untyped-def]
-    """Turns n log-probabilities into probabilities, each raised to `power`."""
     for k in range(n):
         priors[k] *= power
     softmax(priors, n)
