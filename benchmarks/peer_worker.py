@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from euphoria_agents.machine import versions
 from euphoria_agents.speed.measure import Timed, choose_clock, clock, measure_rates
 
@@ -157,11 +155,13 @@ def catanatron() -> Peer:
     yield "Catan", "Game.play()", chunk
 
 
-def _compiled_connect_four() -> tuple[Any, list[np.ndarray]]:
+def _compiled_connect_four() -> tuple[Any, list[Any]]:
     """PufferLib's games of connect four, and their arrays, which they do not keep alive: observations, moves, rewards, ends.
 
     Its wheels have the compiled module, but not the Python around it.
     """
+    import numpy as np  # which not every peer has
+
     folder = Path(importlib.metadata.distribution("pufferlib").locate_file("pufferlib/ocean/connect4"))
     spec = importlib.util.spec_from_file_location("cy_connect4", next(folder.glob("cy_connect4.*.so")))
     module = importlib.util.module_from_spec(spec)
@@ -177,6 +177,8 @@ def _compiled_connect_four() -> tuple[Any, list[np.ndarray]]:
 
 def pufferlib() -> Peer:
     """Connect four in C; a step is a move and the answer of a built-in opponent. Moves are not masked: a full column loses."""
+    import numpy as np
+
     games, arrays = _compiled_connect_four()
     games.reset()
     rng = np.random.default_rng(0)
