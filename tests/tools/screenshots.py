@@ -44,7 +44,7 @@ def turns(session: Session, folder: Path) -> None:
     for theme, suffix in SUFFIXES.items():
         frames = []
         for k in shown:
-            told = {"names": NAMES, "last": session.log(None, k)[0], "changed": session.changed(None, k + 1), "theme": theme}
+            told = {"names": NAMES, "last": str(session.log(None, k)[0]), "changed": session.changed(None, k + 1), "theme": theme}
             frames.append(Image.fromarray(board_array(session.game_at(k + 1), within=(1000, 700), **told)))
         frames[0].save(
             folder / f"turns{suffix}.webp", save_all=True, append_images=frames[1:], duration=1600, lossless=True, method=4
