@@ -14,14 +14,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numba
 import pytest
 
 from euphoria_env import garbage
 from euphoria_env.engine import cache_files, library
+from euphoria_env.engine.jit import IS_PLAIN
 
 fcntl = pytest.importorskip("fcntl")
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(IS_PLAIN, reason="nothing is compiled")
 
 ROOT = Path(__file__).parent.parent
 # A small entry point of its own, so that compiling takes a second.
@@ -170,13 +170,19 @@ def refused(function, *arguments):
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
+class Claims:
+    @property
+    def __class__(self):
+        print("is asked what it is")
+        return np.ndarray
+
 a, b, e = np.arange(3), np.ones((2, 3)), np.frombuffer(b"\5", np.int8)
 good = [a, b, True, 0.5, e, Pair(np.array([2.0]), 3)]
 print(total(*good), total(*good[:2], np.bool_(False), np.float32(1), *good[4:]), write(a, a + 1), a)
-for k, wrong in enumerate((b, b.T, None, "x", [5], (1,), Pair([1], 2))):
+for k, wrong in enumerate((b, b.T, None, "x", [5], (1,), Pair([1], 2), Pair(np.ones(1), 2.5), Pair(np.ones(1), "3"))):
     print(refused(total, *good[: min(k, 5)], wrong, *good[min(k, 5) + 1 :]))
 print(refused(total, *good, 1))
-for arguments in ((np.broadcast_to(a, 3), a), (a, -a), (a, a[:2])):
+for arguments in ((np.broadcast_to(a, 3), a), (Claims(), a), (a, -a), (a, a[:2])):
     print(refused(write, *arguments))
 before = [sys.getrefcount(each) for each in good]
 for _ in range(1000):
@@ -192,7 +198,10 @@ TypeError: must be real number, not str
 TypeError: argument 5 of total() must be an array of int8, C-contiguous, with 1 dimensions
 TypeError: argument 6 of total() must be a tuple of 2
 TypeError: argument 6 of total() must be an array of float64, C-contiguous, with 1 dimensions, and not read-only
+TypeError: 'float' object cannot be interpreted as an integer
+TypeError: 'str' object cannot be interpreted as an integer
 TypeError: total() takes 6 positional arguments
+TypeError: argument 1 of write() must be an array of int64, C-contiguous, with 1 dimensions, and not read-only
 TypeError: argument 1 of write() must be an array of int64, C-contiguous, with 1 dimensions, and not read-only
 OverflowError: ('less than', 'nothing')
 ValueError: refused by compiled code

@@ -1,4 +1,4 @@
-"""What is compiled: `jit` marks the parts of the engine, `entry` what Python calls; `engine.library` makes machine code of them.
+"""Marks what is compiled: `jit` the parts of the engine, `entry` what Python calls; `engine.library` makes machine code of them.
 
 Kinds are the types of arguments: the name of a number, an `Array`, or a tuple of kinds, named like the tuple that it describes.
 """
@@ -131,11 +131,12 @@ def entry(*kinds: Any, apart: bool = False) -> Callable[[_Function], _Function]:
     """Makes a function an entry point, which Python calls with arguments of these kinds; compiled agents use it too.
 
     Args:
-        kinds: the kinds of the arguments, in order, or texts that name some, like "int64 float32[:,:] bool_[:]".
+        kinds: the kinds of the arguments, in order, or texts that name some, like "int64 float32[:,:] bool_[:]". Numbers are
+            int64, float64 or bool_.
         apart: whether it gets its own copies of the functions it calls. More is inlined then: it is faster, but compiles longer.
 
-    Calls raise a TypeError for arguments of other kinds; integers of all types are converted, and so are floats, and integers
-    to floats.
+    Calls raise a TypeError for arguments of other kinds. For int64 any integer is taken, for float64 any float or integer, for
+    bool_ whatever Python can take for true or false.
     """
     flat = [kind for group in kinds for kind in (_kinds_of(group) if isinstance(group, str) else [group])]
 

@@ -135,10 +135,11 @@ class _Writer:
         return self.number(value, kind)
 
     def number(self, value: Any, kind: Any) -> Any:
-        """Returns an integer or a float."""
-        is_float = isinstance(kind, types.Float)
+        """Returns an int64 or a float64."""
+        assert kind in (types.int64, types.float64), f"entry points get numbers as int64, float64 or bool_, not as {kind}"
+        is_float = kind == types.float64
         convert, wide = ("PyFloat_AsDouble", ir.DoubleType()) if is_float else ("PyLong_AsLongLong", ir.IntType(64))
-        whole = value if is_float else self.call("PyNumber_Long", _POINTER, value)
+        whole = value if is_float else self.call("PyNumber_Index", _POINTER, value)
         self.demand(cgutils.is_not_null(self.builder, whole), None)
         found = self.call(convert, wide, whole)
         if not is_float:
@@ -146,18 +147,17 @@ class _Writer:
         compare = self.builder.fcmp_ordered if is_float else self.builder.icmp_signed
         with self.builder.if_then(compare("==", found, wide(-1)), likely=False):  # -1 stands for an error too
             self.demand(cgutils.is_null(self.builder, self.call("PyErr_Occurred", _POINTER)), None)
-        narrow = self.context.get_value_type(kind)
-        if narrow == wide:
-            return found
-        return self.builder.fptrunc(found, narrow) if is_float else self.builder.trunc(found, narrow)
+        return found
 
     def array(self, value: Any, kind: Any, name: str) -> Any:
         """Returns an array, of the memory of numpy's."""
         builder = self.builder
         text = f"{name} must be an array of {kind.dtype}"[:60] + f", C-contiguous, with {kind.ndim} dimensions"
         text += "" if not kind.mutable else ", and not read-only"
-        is_array = self.call("PyObject_IsInstance", _INT, value, self.needed(1))
-        self.demand(builder.icmp_signed("==", is_array, _INT(1)), text)
+        of = self.call("PyObject_Type", _POINTER, value)  # `isinstance` would believe an object's `__class__`
+        is_array = self.call("PyType_IsSubtype", _INT, of, self.needed(1))
+        self.call("Py_DecRef", _VOID, of)
+        self.demand(builder.icmp_signed("!=", is_array, _INT(0)), text)
         found = builder.bitcast(builder.gep(value, [_SIZE(object.__basicsize__)]), _ARRAY.as_pointer())
         fields = [builder.load(cgutils.gep_inbounds(builder, found, 0, k)) for k in range(len(_ARRAY))]
         flags = _C_CONTIGUOUS | (_ALIGNED if kind.aligned else 0) | (_WRITEABLE if kind.mutable else 0)
