@@ -40,7 +40,7 @@ class System(NamedTuple):
 
 
 AT_FIRST_USE = ("HATCH_BUILD_NO_HOOKS", "true")  # a wheel without compiled code: the engine alone is compiled, not the agents
-OLD_PROCESSOR = AT_FIRST_USE, ("NUMBA_CPU_NAME", "nehalem"), ("NUMBA_CPU_FEATURES", "")
+OLD_PROCESSOR = AT_FIRST_USE, ("NUMBA_CPU_NAME", "nehalem")
 SYSTEMS = {
     "python-3.11": System("bookworm"),
     "python-3.13": System("trixie"),

@@ -92,7 +92,7 @@ def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
         needed | _sources("euphoria_env") | _sources("agents") | _sources("tests") | _sources("scripts") | _sources("benchmarks")
         <= names
     )
-    strange = [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in name or ".git/" in name]
+    strange = [name for name in names if name.endswith(".pyc") or "__pycache__" in name or ".git/" in name]
     assert strange == []
 
 
