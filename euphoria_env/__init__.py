@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "afterstates", "env", "events", "observations", "raw_env"]
 __all__ += ["rewards", "sample_action", "text_env"]
 
-# These modules are imported when they are first used: importing numba takes long, and `euphoria --help` does not need it.
+# These modules are imported when they are first used: importing numpy takes long, and `euphoria --help` does not need it.
 _AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
 _LATE = {
     **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},

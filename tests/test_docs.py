@@ -114,7 +114,7 @@ def numbers(line):
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "command", "shown"), MATCHES, ids=[f"{name_of(one[0])}-{one[1].split()[0]}" for one in MATCHES])
 def test_the_figures_of_a_page_are_those_of_its_command(page, command, shown, tmp_path, monkeypatch):
-    """What a table shows right after its command, but for the times, which are its last columns."""
+    """Compares all that a table shows right after its command, but for the times, which are its last columns."""
     monkeypatch.setenv("COLUMNS", "200")  # a narrow table has other lines
     status, printed, told = euphoria(*command.split(), cwd=tmp_path)
     assert status == 0, told

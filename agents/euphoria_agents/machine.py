@@ -41,7 +41,7 @@ def _processor() -> str:
 def commit() -> str | None:
     """Returns the commit of the checkout from which this project runs, with a + if files were changed; None elsewhere."""
     folder = Path(__file__).parents[2]
-    if not (folder / "hatch_build.py").is_file():  # the repository in which it is installed is none of ours
+    if not (folder / "hatch_build.py").is_file():  # installed elsewhere: a repository there is of another project
         return None
     git = "git", "-C", str(folder)
     try:

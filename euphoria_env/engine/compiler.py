@@ -69,7 +69,7 @@ class Part(types.Callable):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """What makes two types equal; overrides numba's property, and so do the next three."""
+        """Returns the function, by which types are compared; overrides numba's property, as the next three methods do."""
         return self._function
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:  # noqa: D102

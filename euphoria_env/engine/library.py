@@ -60,7 +60,7 @@ def _full_name(entry: Any) -> str:
 
 
 class _Method(ctypes.Structure):
-    """What Python must know of a function in C: its `PyMethodDef`."""
+    """Describes a function in C to Python: a `PyMethodDef`."""
 
     _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
@@ -85,7 +85,7 @@ def function(entry: Any, dtypes: Iterator[np.dtype]) -> Callable[..., Any]:
 
 
 def raise_error(pickled: bytes) -> None:
-    """Raises an error of compiled code; of a text that it composed, as numba does about shapes of arrays, nothing is left."""
+    """Raises an error of compiled code; texts that are composed as it runs, like those of numba about shapes, are lost."""
     kind, arguments, _ = pickle.loads(pickled)
     raise kind(*(each if isinstance(each, str) else "refused by compiled code" for each in arguments))
 

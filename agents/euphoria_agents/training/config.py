@@ -129,7 +129,7 @@ def check(options: Options) -> None:
             f"envs must be at least 1 for each of players and threads, {least}, not {options.envs}: "
             "use fewer --threads or more --envs"
         )
-    from euphoria_env.engine.rewards import reward_number  # imported late, since it imports numba, which --help does not need
+    from euphoria_env.engine.rewards import reward_number  # imported late, since it imports numpy, which --help does not need
 
     reward_number(options.reward)
     if options.critic is not None and options.reward != "win":
