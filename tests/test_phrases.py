@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from string import Formatter
 
 import pytest
@@ -81,6 +83,14 @@ def test_amounts_with_a_symbol_stand_apart() -> None:
     units = [{"n": "2", "symbol": "gold", "words": "2 gold"}, {"n": "+1", "symbol": "knowledge", "words": "knowledge +1"}]
     assert pieces(text) == ["pay ", units[0], " and ", units[1]]
     assert pieces(Phrase("the_dilemma"), "es") == "el dilema"
+
+
+def test_templates_are_read_when_a_text_is_first_said() -> None:
+    program = """
+import euphoria_env.render.svg, euphoria_env.words
+from euphoria_env import phrases
+print(phrases._language.cache_info().misses, str(phrases.YOU), phrases._language.cache_info().misses)"""
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).split() == ["0", "you", "1"]
 
 
 def test_an_unknown_language_is_named() -> None:

@@ -160,7 +160,12 @@ def _uses(words: EventWords, field: str) -> bool:
     return any(field in _arguments(id) or "tile" in _arguments(id) for id in ids if id not in ("", "name", "amount"))
 
 
-_USES_A, _USES_B = ([_uses(words, field) for words in _WORDS] for field in "ab")
+@cache
+def _used(field: str) -> list[bool]:
+    """Returns for each kind of event whether its texts depend on a field."""
+    return [_uses(words, field) for words in _WORDS]
+
+
 # The kinds whose texts depend neither on the game nor on the names of its players; those of the others are kept by a narrator.
 _SAME_EVERYWHERE = {
     int(kind) for kind, row in KIND_ROWS.items() if {row.a, row.b}.isdisjoint(("space", "star place", "player"))
@@ -211,6 +216,7 @@ class Narrator:
         self._known: dict[tuple[int, int, int], _Texts] = {}
         self._clauses: dict[tuple[int, ...], Clause] = {}
         self._ways: dict[tuple[int, int], Text] = {}
+        self._uses_a, self._uses_b = _used("a"), _used("b")
         self.begin(set())
 
     def begin(self, obvious: set[Text]) -> None:
@@ -249,7 +255,7 @@ class Narrator:
     def _texts(self, kind: int, a: int, b: int) -> _Texts:
         """Returns the item, the change and the cause for an event, all for one unit."""
         known = _EVERYWHERE if kind in _SAME_EVERYWHERE else self._known
-        key = kind, a if _USES_A[kind] or a < 0 else 0, b if _USES_B[kind] else 0
+        key = kind, a if self._uses_a[kind] or a < 0 else 0, b if self._uses_b[kind] else 0
         if key not in known or kind == K.TURN:
             known[key] = self._made_texts(kind, a, b)
         return known[key]
