@@ -69,7 +69,6 @@ def _copied(id: str, args: dict[str, Any]) -> Phrase:
 
 Text = Phrase | str
 Unit = dict[str, str]  # the number, the symbol and the words of an amount: {"n": "2", "symbol": "gold", "words": "2 gold"}
-Pieces = str | list[str | Unit]
 YOU = Phrase("you")  # the reader
 
 
@@ -200,7 +199,7 @@ def say(text: Text, language: str = "en") -> str:
     return _language(language).say(text)
 
 
-def pieces(text: Text, language: str = "en") -> Pieces:
+def say_with_symbols(text: Text, language: str = "en") -> str | list[str | Unit]:
     """Returns a text in a language; if it has amounts of things with a symbol, as a list in which they stand apart."""
     units: list[Unit] = []
     said = _language(language).say(text, units)

@@ -332,7 +332,7 @@ class Narrator:
             items = listed(totals(parts) if counts else [item for item, *_ in parts])
             yield player, Deed(says, items, "" if why in self.obvious else why)
 
-    def line(self, is_shown: bool = True) -> Line:
+    def line(self, is_shown: bool = True) -> LogLine:
         """Returns the clauses so far as a line, and begins the next one."""
         parts, last = list[tuple[Text, Text]](), -1
         for player, deed in self.deeds(self.told):
@@ -342,11 +342,11 @@ class Narrator:
             last = player
         begins_turn = bool(self.told) and self.told[-1][0].kind == K.TURN
         self.told, self.obvious = [], set()
-        return Line(tuple(parts), self.turn if begins_turn else None, is_shown)
+        return LogLine(tuple(parts), self.turn if begins_turn else None, is_shown)
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """A line of the log; `str` gives it in English.
 
     Attributes:
@@ -403,7 +403,7 @@ def log(
 
 def log_lines(
     game: Game, seat: int | None = None, names: Sequence[str] | None = None, since: int = 0, *, spoken_to: bool = True
-) -> list[Line]:
+) -> list[LogLine]:
     """Returns the lines of the log as phrases; the arguments are those of `log`."""
     events, decided = game.event_array(seat), game.decided(since)
     narrator = Narrator(game.states[0], called(int(game.states[0]["num_players"]), seat if spoken_to else None, names), game.turn)

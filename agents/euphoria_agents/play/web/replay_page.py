@@ -25,7 +25,7 @@ from euphoria_agents.play.web.scripts import bundle
 from euphoria_agents.play.web.wire import briefly, encoded
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
-from euphoria_env.phrases import pieces, say
+from euphoria_env.phrases import say, say_with_symbols
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import View, view_of
@@ -109,7 +109,7 @@ def moment_text(view: View, names: Sequence[str], marked: Sequence[str] = (), la
     """Returns the board, with marked spaces, and the players, as a viewer sees them; few lines change between decisions."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
     board = board_fragment(view, marked, names=names, language=language)
-    return f"{board}\n{json.dumps(known, indent=0, default=lambda phrase: pieces(phrase, language))}"
+    return f"{board}\n{json.dumps(known, indent=0, default=lambda phrase: say_with_symbols(phrase, language))}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:

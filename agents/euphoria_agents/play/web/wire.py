@@ -10,9 +10,9 @@ import msgspec
 
 from euphoria_agents.play.joint_moves import Way
 from euphoria_env.json_reader import Json
-from euphoria_env.phrases import LANGUAGES, YOU, Phrase, Text, listed, pieces
+from euphoria_env.phrases import LANGUAGES, YOU, Phrase, Text, listed, say_with_symbols
 from euphoria_env.words import Move
-from euphoria_env.words.event_text import Line
+from euphoria_env.words.event_text import LogLine
 from euphoria_env.words.names import counted
 
 COOKIE = "language"  # has the language that somebody chose
@@ -25,7 +25,7 @@ def encoded(found: Any, language: str = "en") -> bytes:
 
 def _said(language: str, value: Any) -> Any:
     if isinstance(value, Phrase):
-        return pieces(value, language)
+        return say_with_symbols(value, language)
     raise NotImplementedError(f"{type(value).__name__} cannot be sent")
 
 
@@ -91,6 +91,6 @@ def asked(question: Phrase) -> Text:
     return question.args.get("text", question).args.get("what", "")
 
 
-def line_data(line: Line) -> Json:
+def line_data(line: LogLine) -> Json:
     """Returns what a line tells of, the turn that begins at its end, and whose that is."""
     return {"text": line.happened, "turn": line.turn, "who": line.clauses[-1][0] if line.turn is not None else ""}
