@@ -103,6 +103,12 @@ def test_names_stay_text_and_nothing_is_fetched(game: Replayed, entries: list[di
     assert not re.search(r"^import ", page, re.MULTILINE) and len(page) < 500_000
 
 
+def test_without_javascript_a_page_is_in_its_language(game: Replayed) -> None:
+    for language, setup in (("en", "Setup"), ("es", "Preparación")):
+        page = replay_page(game, NAMES, language=language)
+        assert f'<html lang="{language}">' in page and f"<li>{setup}: " in page
+
+
 @pytest.fixture
 def files(game: Replayed, analysis: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
