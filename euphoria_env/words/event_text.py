@@ -133,7 +133,7 @@ def _named(kind: str, name: str) -> Phrase:
     return Phrase(f"{kind}.{name}")
 
 
-# What the fields say that stand for names.
+# The texts for the values of fields that stand for names.
 _NAMED: dict[str, Callable[[str], Text]] = {
     "artifact": lambda name: _named("kind", name),
     "faction": lambda name: _named("faction", name),
@@ -196,7 +196,7 @@ class Clause:
 
 
 class Deed(NamedTuple):
-    """What somebody does: the verb, the items and, if it is to be said, why."""
+    """A deed of somebody: the verb, the items and, if it is to be said, the reason."""
 
     says: str
     items: Text

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class MoveFacts(NamedTuple):
-    """What there is to say of a move, as phrases; the attributes of `Move` explain the parts."""
+    """The parts of what a move says, as phrases; the attributes of `Move` explain them."""
 
     group: Phrase
     text: Text
