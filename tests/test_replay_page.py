@@ -192,6 +192,16 @@ def test_the_page_opens_from_a_file(game: Replayed, page: str, opened: Callable[
     check_page(shown)
 
 
+def test_a_better_move_is_named_if_its_words_differ(page: str, opened: Callable[..., Any]) -> None:
+    gold, clay = (["Pay ", {"n": "1", "symbol": item, "words": f"1 {item}"}] for item in ("gold", "clay"))
+    held = json.dumps(data(page) | {"better": {"0": [gold, clay], "1": [gold, gold]}}).replace("<", "\\u003c")
+    shown = opened(re.sub(r'(id="data">).*?(?=</script>)', lambda found: found[1] + held, page, flags=re.DOTALL))
+    assert shown.locator("#moves .better").inner_text() == "Better: Pay 1 clay"
+    shown.keyboard.press("ArrowRight")
+    shown.locator("#slider[aria-valuenow='1']").wait_for()
+    assert not shown.locator("#moves .better").count()
+
+
 def test_the_page_plays_by_itself(opened: Callable[..., Any]) -> None:
     game = Replayed.from_record(random_game(Rules(num_players=3, max_turns=2), 5).to_record())
     shown = opened(replay_page(game, NAMES, MOVERS))
