@@ -191,7 +191,7 @@ def templates(language: str) -> Mapping[str, str]:
 
 
 def say(text: Text, language: str = "en") -> str:
-    """Returns a text in a language."""
+    """Returns a text in a language; a `ValueError` says which languages there are."""
     return _language(language).say(text)
 
 

@@ -59,7 +59,7 @@ class MoveFacts(NamedTuple):
     text: Text
     cost: tuple[Text, ...] = ()
     gain: tuple[Text, ...] = ()  # what the player gains for certain
-    notes: tuple[Text, ...] = ()  # what the gain has after it
+    notes: tuple[Text, ...] = ()  # what follows the gain
     risk: tuple[Text, ...] = ()
 
     @property
