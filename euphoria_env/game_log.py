@@ -237,7 +237,7 @@ class GameLog:
         events = events[max(0, len(events) - k) :]
         first = int(found[tape.TAPE_FIRST])
         found[first : first + events.size] = events.ravel()
-        found[tape.TAPE_EVENTS] = len(events)  # where the next one goes says which is the oldest: the first, also of a full ring
+        found[tape.TAPE_EVENTS] = len(events)  # the place of the next one stays the first: there a full ring has its oldest
         return found
 
     def outcomes(self) -> list[Outcome]:

@@ -14,7 +14,7 @@ from euphoria_env import Game, Rules, words
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, TUNNELS
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
 from euphoria_env.phrases import YOU, Phrase, Text, arguments, say, templates
-from euphoria_env.words.event_text import EVENT_WORDS, Line, log_lines
+from euphoria_env.words.event_text import EVENT_WORDS, LogLine, log_lines
 from tests.tools.playing import active, all_rules, prefer, random_move
 from tests.tools.positions import any_position
 
@@ -35,7 +35,7 @@ class Reader:
         self.ranks: dict[int, int] = {}
         self.turn, self.active = 0, -1
 
-    def read(self, line: Line) -> None:
+    def read(self, line: LogLine) -> None:
         """Takes in a line."""
         for who, text in line.clauses:
             (deed,) = (one for one in text.within() if one.id.startswith("does."))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from string import Formatter
 
 import pytest
@@ -13,7 +15,7 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS, VERBS
 from euphoria_env.engine.tape import KINDS as OUTCOMES
 from euphoria_env.event_kinds import EventKind
-from euphoria_env.phrases import LANGUAGES, YOU, Phrase, arguments, listed, pieces, say, templates
+from euphoria_env.phrases import LANGUAGES, YOU, Phrase, arguments, listed, say, say_with_symbols, templates
 from euphoria_env.words.event_text import EVENT_WORDS, _silent_choice
 from euphoria_env.words.names import counted, step
 from tests.tools.page_texts import known_texts, said_texts
@@ -79,8 +81,16 @@ def test_templates_choose_by_numbers_and_by_who_is_the_reader() -> None:
 def test_amounts_with_a_symbol_stand_apart() -> None:
     text = Phrase("does.pays", who=YOU, items=listed([counted(2, "gold"), step("knowledge", 1)]))
     units = [{"n": "2", "symbol": "gold", "words": "2 gold"}, {"n": "+1", "symbol": "knowledge", "words": "knowledge +1"}]
-    assert pieces(text) == ["pay ", units[0], " and ", units[1]]
-    assert pieces(Phrase("the_dilemma"), "es") == "el dilema"
+    assert say_with_symbols(text) == ["pay ", units[0], " and ", units[1]]
+    assert say_with_symbols(Phrase("the_dilemma"), "es") == "el dilema"
+
+
+def test_templates_are_read_when_a_text_is_first_said() -> None:
+    program = """
+import euphoria_env.render.svg, euphoria_env.words
+from euphoria_env import phrases
+print(phrases._language.cache_info().misses, str(phrases.YOU), phrases._language.cache_info().misses)"""
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).split() == ["0", "you", "1"]
 
 
 def test_an_unknown_language_is_named() -> None:

@@ -103,6 +103,12 @@ def test_names_stay_text_and_nothing_is_fetched(game: Replayed, entries: list[di
     assert not re.search(r"^import ", page, re.MULTILINE) and len(page) < 500_000
 
 
+def test_without_javascript_a_page_is_in_its_language(game: Replayed) -> None:
+    for language, setup in (("en", "Setup"), ("es", "Preparación")):
+        page = replay_page(game, NAMES, language=language)
+        assert f'<html lang="{language}">' in page and f"<li>{setup}: " in page
+
+
 @pytest.fixture
 def files(game: Replayed, analysis: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -184,6 +190,16 @@ def test_the_page_opens_from_a_file(game: Replayed, page: str, opened: Callable[
     shown.locator("#tab-result").click()
     assert shown.locator("#summary tbody tr").count() == 3 and "<b>Cleo" in shown.locator("#summary").inner_text()
     check_page(shown)
+
+
+def test_a_better_move_is_named_if_its_words_differ(page: str, opened: Callable[..., Any]) -> None:
+    gold, clay = (["Pay ", {"n": "1", "symbol": item, "words": f"1 {item}"}] for item in ("gold", "clay"))
+    held = json.dumps(data(page) | {"better": {"0": [gold, clay], "1": [gold, gold]}}).replace("<", "\\u003c")
+    shown = opened(re.sub(r'(id="data">).*?(?=</script>)', lambda found: found[1] + held, page, flags=re.DOTALL))
+    assert shown.locator("#moves .better").inner_text() == "Better: Pay 1 clay"
+    shown.keyboard.press("ArrowRight")
+    shown.locator("#slider[aria-valuenow='1']").wait_for()
+    assert not shown.locator("#moves .better").count()
 
 
 def test_the_page_plays_by_itself(opened: Callable[..., Any]) -> None:

@@ -1,4 +1,4 @@
-"""Texts as data: a `Phrase` has the id of a template and its arguments; `say` makes the text in a language.
+"""Texts as data: a `Phrase` has the id of a template and its arguments; `say` says it in a language.
 
 The templates are in `en.toml`, `es.toml`, by id; English names of cards and spaces are made from their identifiers. In a template
 `{a}` stands for an argument, `{+n}` for a number with its sign, and `{a?this|that}` for one of two texts: the first if `a` is the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,8 @@ class Phrase:
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Returns what a copy is made of."""
-        return _copied, (self.id, self.args)
+        """Returns a call that makes a copy; hashes differ between processes."""
+        return partial(Phrase, self.id, **self.args), ()
 
     def within(self) -> Iterator[Phrase]:
         """Yields the phrase, and the phrases among its arguments."""
@@ -63,13 +63,8 @@ class Phrase:
                     yield from one.within()
 
 
-def _copied(id: str, args: dict[str, Any]) -> Phrase:
-    return Phrase(id, **args)
-
-
 Text = Phrase | str
 Unit = dict[str, str]  # the number, the symbol and the words of an amount: {"n": "2", "symbol": "gold", "words": "2 gold"}
-Pieces = str | list[str | Unit]
 YOU = Phrase("you")  # the reader
 
 
@@ -196,11 +191,11 @@ def templates(language: str) -> Mapping[str, str]:
 
 
 def say(text: Text, language: str = "en") -> str:
-    """Returns a text in a language."""
+    """Returns a text in a language; a `ValueError` says which languages there are."""
     return _language(language).say(text)
 
 
-def pieces(text: Text, language: str = "en") -> Pieces:
+def say_with_symbols(text: Text, language: str = "en") -> str | list[str | Unit]:
     """Returns a text in a language; if it has amounts of things with a symbol, as a list in which they stand apart."""
     units: list[Unit] = []
     said = _language(language).say(text, units)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env import board
 from euphoria_env.phrases import Phrase, Text
-from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, remarks, site_slots, view_of
+from euphoria_env.render.view import PlayerView, View, Worker, remarks, site_slots, view_of
 from euphoria_env.words import (
     CHECK,
     RETRIEVING,
@@ -88,7 +88,7 @@ def _short_region(view: View, faction: int, names: Sequence[str]) -> _Row:
     for space in board.ICARUS if faction == board.ICARITE else board.ARTIFACT_MARKETS[faction : faction + 1]:
         parts += [f"{short_title(space)}{_there(view, space, names)}"] * (space in view.workers)
     parts += [f"stars {_owners(territory, names)}"] * bool(territory)
-    return _Row(f"{REGION_NAMES[faction]:{_HEADING}}", tuple(parts), " | ")
+    return _Row(f"{Phrase(f'region.{name}')!s:{_HEADING}}", tuple(parts), " | ")
 
 
 def _short_site(view: View, market: str, names: Sequence[str]) -> str:
@@ -221,7 +221,8 @@ def _goods(player: PlayerView) -> Iterator[str]:
 def _region(view: View, faction: int) -> Iterator[_Row | str]:
     name = board.FACTIONS[faction]
     step = view.allegiance[name]
-    heading = f"--- {REGION_NAMES[faction]}: {name} allegiance {step}/{board.ALLEGIANCE_END} {_track(step, board.ALLEGIANCE_END)}"
+    heading = f"--- {Phrase(f'region.{name}')}: {name} allegiance {step}/{board.ALLEGIANCE_END}"
+    heading += f" {_track(step, board.ALLEGIANCE_END)}"
     if faction < len(board.TUNNELS):
         miner = view.miners[name]
         heading += f", miner {miner}/{board.MINER_END} {_track(miner, board.MINER_END)}"

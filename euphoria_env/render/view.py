@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from euphoria_env.game import Game
 
-REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
-
 Worker = tuple[int, int]  # player, face
 
 

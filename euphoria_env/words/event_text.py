@@ -133,7 +133,7 @@ def _named(kind: str, name: str) -> Phrase:
     return Phrase(f"{kind}.{name}")
 
 
-# What the fields say that stand for names.
+# The texts for the values of fields that stand for names.
 _NAMED: dict[str, Callable[[str], Text]] = {
     "artifact": lambda name: _named("kind", name),
     "faction": lambda name: _named("faction", name),
@@ -160,7 +160,12 @@ def _uses(words: EventWords, field: str) -> bool:
     return any(field in _arguments(id) or "tile" in _arguments(id) for id in ids if id not in ("", "name", "amount"))
 
 
-_USES_A, _USES_B = ([_uses(words, field) for words in _WORDS] for field in "ab")
+@cache
+def _used(field: str) -> list[bool]:
+    """Returns for each kind of event whether its texts depend on a field."""
+    return [_uses(words, field) for words in _WORDS]
+
+
 # The kinds whose texts depend neither on the game nor on the names of its players; those of the others are kept by a narrator.
 _SAME_EVERYWHERE = {
     int(kind) for kind, row in KIND_ROWS.items() if {row.a, row.b}.isdisjoint(("space", "star place", "player"))
@@ -191,7 +196,7 @@ class Clause:
 
 
 class Deed(NamedTuple):
-    """What somebody does: the verb, the items and, if it is to be said, why."""
+    """A deed of somebody: the verb, the items and, if it is to be said, the reason."""
 
     says: str
     items: Text
@@ -211,6 +216,7 @@ class Narrator:
         self._known: dict[tuple[int, int, int], _Texts] = {}
         self._clauses: dict[tuple[int, ...], Clause] = {}
         self._ways: dict[tuple[int, int], Text] = {}
+        self._uses_a, self._uses_b = _used("a"), _used("b")
         self.begin(set())
 
     def begin(self, obvious: set[Text]) -> None:
@@ -249,7 +255,7 @@ class Narrator:
     def _texts(self, kind: int, a: int, b: int) -> _Texts:
         """Returns the item, the change and the cause for an event, all for one unit."""
         known = _EVERYWHERE if kind in _SAME_EVERYWHERE else self._known
-        key = kind, a if _USES_A[kind] or a < 0 else 0, b if _USES_B[kind] else 0
+        key = kind, a if self._uses_a[kind] or a < 0 else 0, b if self._uses_b[kind] else 0
         if key not in known or kind == K.TURN:
             known[key] = self._made_texts(kind, a, b)
         return known[key]
@@ -326,7 +332,7 @@ class Narrator:
             items = listed(totals(parts) if counts else [item for item, *_ in parts])
             yield player, Deed(says, items, "" if why in self.obvious else why)
 
-    def line(self, is_shown: bool = True) -> Line:
+    def line(self, is_shown: bool = True) -> LogLine:
         """Returns the clauses so far as a line, and begins the next one."""
         parts, last = list[tuple[Text, Text]](), -1
         for player, deed in self.deeds(self.told):
@@ -336,11 +342,11 @@ class Narrator:
             last = player
         begins_turn = bool(self.told) and self.told[-1][0].kind == K.TURN
         self.told, self.obvious = [], set()
-        return Line(tuple(parts), self.turn if begins_turn else None, is_shown)
+        return LogLine(tuple(parts), self.turn if begins_turn else None, is_shown)
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """A line of the log; `str` gives it in English.
 
     Attributes:
@@ -397,7 +403,7 @@ def log(
 
 def log_lines(
     game: Game, seat: int | None = None, names: Sequence[str] | None = None, since: int = 0, *, spoken_to: bool = True
-) -> list[Line]:
+) -> list[LogLine]:
     """Returns the lines of the log as phrases; the arguments are those of `log`."""
     events, decided = game.event_array(seat), game.decided(since)
     narrator = Narrator(game.states[0], called(int(game.states[0]["num_players"]), seat if spoken_to else None, names), game.turn)

@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
 
 class MoveFacts(NamedTuple):
-    """What there is to say of a move, as phrases; the attributes of `Move` explain the parts."""
+    """The parts of what a move says, as phrases; the attributes of `Move` explain them."""
 
     group: Phrase
     text: Text
     cost: tuple[Text, ...] = ()
     gain: tuple[Text, ...] = ()  # what the player gains for certain
-    notes: tuple[Text, ...] = ()  # what the gain has after it
+    notes: tuple[Text, ...] = ()  # what follows the gain
     risk: tuple[Text, ...] = ()
 
     @property

@@ -44,7 +44,7 @@ def _change(event: Event) -> tuple[str, int] | None:
 
 
 def _name(thing: Phrase) -> str:
-    """What an amount or a step is of."""
+    """The name of the thing of which there is an amount, or of the marker that takes a step."""
     name = thing.id.partition(".")[2].removesuffix("_at")
     if thing.id.startswith("track."):
         return f"{thing.args['a'].id.partition('.')[2]} {name}" if "a" in thing.args else name
@@ -115,7 +115,7 @@ def _mistakes(window: _Window, game: Game) -> Iterator[str]:
 
 
 def _who(q: int, p: int) -> Phrase:
-    """What a player is called in the moves of player p."""
+    """The name of a player in the moves of player p."""
     return YOU if q == p else Phrase("player", n=q)
 
 

@@ -31,7 +31,7 @@ from euphoria_env.json_reader import read_json, shown
 from euphoria_env.memory import memory_of
 from euphoria_env.phrases import Phrase
 from euphoria_env.render.view import View, view_of
-from euphoria_env.words.event_text import Line, log_lines
+from euphoria_env.words.event_text import LogLine, log_lines
 from euphoria_env.words.move_text import question_phrase
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ class Session:
 
     def _replay(self, record: str, decisions: int | None = None) -> None:
         """Replays a record, up to a number of decisions."""
-        self._logs: dict[int | None, list[Line]] = {}
+        self._logs: dict[int | None, list[LogLine]] = {}
         self._views: dict[tuple[int, int | None], View] = {}
         for self._game, line in steps(record):
             if self.decisions == decisions or not line:
@@ -188,7 +188,7 @@ class Session:
         """Returns the legal moves of a seat, explained; none if another seat must decide."""
         return words.legal_moves(self._game, seat, self.names)
 
-    def log(self, seat: int | None = None, since: int = 0) -> list[Line]:
+    def log(self, seat: int | None = None, since: int = 0) -> list[LogLine]:
         """Returns what followed each decision from number `since` on, in words, as the seat may know it."""
         self._check_viewer(seat)
         lines = self._logs.setdefault(seat, [])

@@ -10,7 +10,7 @@ from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import words
 from euphoria_env.phrases import Phrase, Text
-from euphoria_env.words.event_text import Line, log_lines
+from euphoria_env.words.event_text import LogLine, log_lines
 from euphoria_env.words.move_text import question_phrase
 
 MIN_REGRET = 0.01  # only above this regret the better move is named
@@ -33,7 +33,7 @@ class Transcript:
         """The number of the turn of each decision, 0 during the setup; the last entry is for the end of the game."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
-    def log(self, seats: Sequence[int | None]) -> list[Line]:
+    def log(self, seats: Sequence[int | None]) -> list[LogLine]:
         """Returns the log of each decision, as the seat that `seats` gives for it may know it; None: as everybody may."""
         logs = {seat: log_lines(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]

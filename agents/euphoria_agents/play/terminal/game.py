@@ -18,7 +18,7 @@ from euphoria_env.phrases import YOU
 from euphoria_env.render.text import board_text, short_board
 from euphoria_env.render.theme import PLAYER_COLOURS
 from euphoria_env.words import Move, lessons
-from euphoria_env.words.event_text import Line
+from euphoria_env.words.event_text import LogLine
 
 T = TypeVar("T")
 STILL_THINKING = 10.0  # seconds after which the screen says that an agent is still thinking
@@ -239,7 +239,7 @@ class TerminalGame:
         self._show_log(self.session.log(seat, self._log_shown[seat]))
         self._log_shown[seat] = self.session.decisions
 
-    def _show_log(self, lines: Iterable[Line]) -> None:
+    def _show_log(self, lines: Iterable[LogLine]) -> None:
         for line in lines:
             self.screen.say(str(line), "" if line.clauses[0][0] == YOU else QUIET, "  * ")
 

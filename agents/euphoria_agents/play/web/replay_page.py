@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
+from functools import partial
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -22,10 +23,10 @@ from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
 from euphoria_agents.play.web.board_data import STATIC, catalogue, colours, facts, symbol_sprite
 from euphoria_agents.play.web.scripts import bundle
-from euphoria_agents.play.web.wire import briefly, encoded
+from euphoria_agents.play.web.wire import briefly, encoded, said_in
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
-from euphoria_env.phrases import pieces, say
+from euphoria_env.phrases import Phrase, say
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.lettering import FONT_FILE
 from euphoria_env.render.view import View, view_of
@@ -46,7 +47,7 @@ def replay_page(
             saw it, so that the page reveals all secrets.
         entries: the entries of an analysis. With `MOVERS` the page has all of them; for a seat only those of its own decisions,
             without luck, which depends on everybody's cards.
-        language: one of `languages()`.
+        language: one of `LANGUAGES`.
 
     Raises:
         ValueError: there is no such seat or language, or an analysis would reveal to everybody what the players held.
@@ -57,26 +58,20 @@ def replay_page(
     seat = seen_by if isinstance(seen_by, int) else None
     seats = list(transcript.players) if seen_by == MOVERS else [seat] * len(transcript.players)
     moments = list(_moments(game, names, [*seats, seat], language))
-    pieces, frames = distinct_lines(moments)
-    lines = transcript.log(seats)
     data: dict[str, Any] = {
         "names": list(names),
         "players": transcript.players,
         "turns": transcript.turns,
-        "log": [line.text for line in lines],
+        "log": [line.text for line in transcript.log(seats)],
         "result": outcome(game),
         "seat": seen_by,
         **_analysis(transcript, shown),
         "facts": facts({}, language),
-        "pieces": pieces,
-        "changes": [_changes(before, after) for before, after in pairwise([[], *frames])],
+        **_drawings(moments),
         "language": language,
         "texts": catalogue(language),
     }
-    board = moments[-1].partition("\n{")[0]
-    headline = say(view_of(game, seat, names).headline, language)
-    still = _still(headline, board, data["turns"], [say(line.text, language) for line in lines])
-    return _page(", ".join(names), data, still)
+    return _page(", ".join(names), data, _still(data, view_of(game, seat, names).headline, moments[-1]))
 
 
 def _moments(game: Replayed, names: Sequence[str], seats: Sequence[int | None], language: str) -> Iterator[str]:
@@ -109,7 +104,7 @@ def moment_text(view: View, names: Sequence[str], marked: Sequence[str] = (), la
     """Returns the board, with marked spaces, and the players, as a viewer sees them; few lines change between decisions."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
     board = board_fragment(view, marked, names=names, language=language)
-    return f"{board}\n{json.dumps(known, indent=0, default=lambda phrase: pieces(phrase, language))}"
+    return f"{board}\n{json.dumps(known, indent=0, default=partial(said_in, language))}"
 
 
 def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -119,17 +114,26 @@ def distinct_lines(texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
     return list(numbers), frames
 
 
+def _drawings(moments: Sequence[str]) -> dict[str, Any]:
+    """Returns the different lines of the moments, and the changes from each moment to the next as numbers of these lines."""
+    pieces, frames = distinct_lines(moments)
+    return {"pieces": pieces, "changes": [_changes(before, after) for before, after in pairwise([[], *frames])]}
+
+
 def _changes(before: list[int], after: list[int]) -> list[list[int]]:
     """Returns what makes the lines of one frame those of the next, the last first: place, number of lines to drop, new lines."""
     found = SequenceMatcher(None, before, after).get_opcodes()
     return [[at, end - at, *after[first:last]] for tag, at, end, first, last in reversed(found) if tag != "equal"]
 
 
-def _still(headline: str, board: str, turns: Sequence[int], log: Sequence[str]) -> str:
-    """Returns what the page shows without JavaScript."""
-    told = zip(turns, log, strict=False)  # the last turn is that of the end
-    lines = "\n".join(f"<li>{f'Turn {turn}' if turn else 'Setup'}: {escape(line)}</li>" for turn, line in told)
-    shown = f'<h1>{escape(headline)}</h1>\n<div class="field"><div id="board">{board}</div></div>\n<ul>{lines}</ul>'
+def _still(data: Json, headline: Phrase, end: str) -> str:
+    """Returns what the page shows without JavaScript; `end` is the last moment."""
+    said = partial(say, language=data["language"])
+    setup, turn = ((data["texts"] or {}).get(key, key) for key in ("Setup", "Turn {n}"))
+    told = zip(data["turns"], map(said, data["log"]), strict=False)  # the last turn is that of the end
+    lines = "\n".join(f"<li>{turn.format(n=n) if n else setup}: {escape(line)}</li>" for n, line in told)
+    board = end.partition("\n{")[0]
+    shown = f'<h1>{escape(said(headline))}</h1>\n<div class="field"><div id="board">{board}</div></div>\n<ul>{lines}</ul>'
     return f'<noscript><main class="page">{shown}</main></noscript>'
 
 
@@ -140,7 +144,7 @@ def _page(title: str, data: Json, still: str) -> str:
     policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
     return "\n".join(
         [
-            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
+            f'<!doctype html>\n<html lang="{data["language"]}">\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             f"<title>Euphoria: {escape(title)}</title>",

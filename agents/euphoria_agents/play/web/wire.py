@@ -1,4 +1,4 @@
-"""What the pages get: texts in their language; moves and lines of the log with what they tell as data."""
+"""Converts texts, moves and lines of the log to what the pages get: texts in their language, and what they tell as data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 
 from euphoria_agents.play.joint_moves import Way
 from euphoria_env.json_reader import Json
-from euphoria_env.phrases import LANGUAGES, YOU, Phrase, Text, listed, pieces
+from euphoria_env.phrases import LANGUAGES, YOU, Phrase, Text, listed, say_with_symbols
 from euphoria_env.words import Move
-from euphoria_env.words.event_text import Line
+from euphoria_env.words.event_text import LogLine
 from euphoria_env.words.names import counted
 
 COOKIE = "language"  # has the language that somebody chose
@@ -20,12 +20,13 @@ COOKIE = "language"  # has the language that somebody chose
 
 def encoded(found: Any, language: str = "en") -> bytes:
     """Returns data as JSON, with its phrases in a language."""
-    return msgspec.json.encode(found, enc_hook=partial(_said, language))
+    return msgspec.json.encode(found, enc_hook=partial(said_in, language))
 
 
-def _said(language: str, value: Any) -> Any:
+def said_in(language: str, value: Any) -> Any:
+    """Returns a phrase in a language, as JSON; raises `NotImplementedError`, as msgspec asks, for what JSON cannot hold."""
     if isinstance(value, Phrase):
-        return pieces(value, language)
+        return say_with_symbols(value, language)
     raise NotImplementedError(f"{type(value).__name__} cannot be sent")
 
 
@@ -54,15 +55,18 @@ def move_data(move: Move) -> Json:
 
 def _title(text: Text) -> Text:
     """Returns a move below a question that says what a recruit is chosen for."""
-    chooses = isinstance(text, Phrase) and text.id in ("move.choose_active", "move.choose_hidden")
-    return text.args["recruit"] if isinstance(text, Phrase) and chooses else text
+    if isinstance(text, Phrase) and text.id in ("move.choose_active", "move.choose_hidden"):
+        return text.args["recruit"]
+    return text
 
 
 def _given(texts: Iterable[Text]) -> Iterator[tuple[str, int | str]]:
-    """Yields stars, the steps of knowledge, the factions whose allegiance advances, and "win", as far as the player's own."""
+    """Yields the player's stars, their steps of knowledge, the factions whose allegiance advances, and "win"."""
     for phrase in (one for text in texts if isinstance(text, Phrase) for one in text.within()):
-        if phrase.id in ("amount.star_at", "track.knowledge"):
-            yield {"amount.star_at": "star"}.get(phrase.id, "knowledge"), phrase.args["n"]
+        if phrase.id == "amount.star_at":
+            yield "star", phrase.args["n"]
+        elif phrase.id == "track.knowledge":
+            yield "knowledge", phrase.args["n"]
         elif phrase.id in ("track.allegiance", "item.allegiance"):
             yield "allegiance", phrase.args["a"].id.removeprefix("faction.")
         elif phrase.id == "does.wins" and phrase.args["who"] == YOU:
@@ -91,6 +95,6 @@ def asked(question: Phrase) -> Text:
     return question.args.get("text", question).args.get("what", "")
 
 
-def line_data(line: Line) -> Json:
+def line_data(line: LogLine) -> Json:
     """Returns what a line tells of, the turn that begins at its end, and whose that is."""
     return {"text": line.happened, "turn": line.turn, "who": line.clauses[-1][0] if line.turn is not None else ""}

@@ -16,7 +16,8 @@ function element(name, props, children) {
 }
 
 const isProps = (one) => one?.constructor === Object && !("words" in one);
-const plain = (text) =>
+// The words of a text.
+export const plain = (text) =>
   [text]
     .flat()
     .map((part) => part.words ?? part)

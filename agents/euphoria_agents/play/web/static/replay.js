@@ -1,7 +1,7 @@
 // The page of a recorded game that `euphoria replay --html` writes. Its data is in the page; it needs no server.
 
 import { momentOf } from "./board.js";
-import { called, nameList, render, tabList, tag } from "./elements.js";
+import { called, nameList, plain, render, tabList, tag } from "./elements.js";
 import {
   addTerms,
   seatMark,
@@ -85,7 +85,7 @@ function decisionPanel() {
     here > 0 && tag.p({ class: "label" }, t("Before: {a}", { a: data.log[here - 1] })),
     here < total && tag.p(t("Now: {a}", { a: data.log[here] })),
     entry && verdict(entry, wrong),
-    better && String(played) !== String(better) && tag.p({ class: "better" }, t("Better: {a}", { a: better })),
+    better && plain(played) !== plain(better) && tag.p({ class: "better" }, t("Better: {a}", { a: better })),
   ];
 }
 
